@@ -148,7 +148,7 @@ run = ""
 "#;
     assert_snapshot!(shown("", text), @r#"
     error: configuration has 9 problems
-      .aiwf/config.toml:3:8: `[checks].name` is `"-x"`, not a name of 1 to 64 letters, digits, `-`, `_` or `.`, a letter or digit first
+      .aiwf/config.toml:3:8: `[checks].name` is `"-x"`, not a name of 1 to 64 letters, digits, `-`, `_` or `.`, starting with a letter or digit
       .aiwf/config.toml:4:7: `[checks].run` is `"two\nlines"`, not a command on one line, or a list such as `["cargo", "test"]`
       .aiwf/config.toml:5:9: `[checks].after` is `"no phase"`, not the name of a phase, such as `implement`
       .aiwf/config.toml:6:11: `[checks].timeout` is `"soon"`, not a duration such as `500ms`, `90s`, `10m` or `1h`

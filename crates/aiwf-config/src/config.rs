@@ -24,9 +24,10 @@ use crate::setting::{Listing, Resolve as _, Table as _, settings};
 use crate::settings::Settings;
 use crate::table_kinds::{List, NamedTable as _, Section, Tables};
 use crate::tables::{
-    BudgetConfig, BudgetLayer, ChangeConfig, ChangeLayer, DefaultsConfig, DefaultsLayer, McpConfig, McpLayer,
-    NotifyConfig, NotifyLayer, SessionConfig, SessionLayer, StandardsConfig, StandardsLayer, ToolsConfig,
-    ToolsLayer, TrustConfig, TrustLayer, WorkflowConfig, WorkflowLayer, WorktreeConfig, WorktreeLayer,
+    BudgetConfig, BudgetLayer, ChangeConfig, ChangeLayer, ContextConfig, ContextLayer, DefaultsConfig,
+    DefaultsLayer, McpConfig, McpLayer, NotifyConfig, NotifyLayer, SessionConfig, SessionLayer,
+    StandardsConfig, StandardsLayer, ToolsConfig, ToolsLayer, TrustConfig, TrustLayer, WorkflowConfig,
+    WorkflowLayer, WorktreeConfig, WorktreeLayer,
 };
 use crate::vocabulary::FsAbility;
 
@@ -41,6 +42,8 @@ settings! {
         session: SessionConfig = Section<SessionLayer>;
         /// Additions to the standards of profiles.
         standards: StandardsConfig = Section<StandardsLayer>;
+        /// The project context.
+        context: ContextConfig = Section<ContextLayer>;
         /// How changes run.
         change: ChangeConfig = Section<ChangeLayer>;
         /// How runs of workflow packages work.

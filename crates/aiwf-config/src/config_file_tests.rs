@@ -100,7 +100,7 @@ fn the_problems_of_both_files_are_reported_together() {
     error: configuration has 2 problems
       ~/.aiwf/config.toml:1:2: unknown key `sesion` (did you mean `session`?)
       .aiwf/config.toml:2:1: unknown key `planer` in `[roles]` (did you mean `planner`?)
-    hint: start with the first: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `change`, `workflow`, `checks`, `worktree`, `notify`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
+    hint: start with the first: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `context`, `change`, `workflow`, `checks`, `worktree`, `notify`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
     ");
 }
 

@@ -39,6 +39,7 @@ fn without_files_everything_is_a_default() {
     insta::assert_snapshot!(listed.join("\n"), @"
     change.max_rounds = 3 (default)
     change.write = false (default)
+    defaults.edit_form = search-replace (default)
     gates.default = manual (default)
     mcp.allow_unknown = false (default)
     roles.default = manual (default)

@@ -124,7 +124,9 @@ impl LayerReader<'_> {
         let fault = ConfigFault::UnknownKey {
             key: excerpt(entry.key),
             table: entry.table.to_owned(),
-            near: nearest(entry.key, known.iter().copied()).map(str::to_owned),
+            near: nearest(entry.key, known.iter().copied())
+                .or_else(|| synonym(entry.key, known))
+                .map(str::to_owned),
             home: table_of_key(entry.key),
             known: known.iter().map(|name| (*name).to_owned()).collect(),
         };
@@ -144,6 +146,14 @@ impl LayerReader<'_> {
     pub(crate) fn n_problems(&self) -> usize {
         self.problems.len()
     }
+}
+
+/// The key of this table for what another table calls `key`.
+fn synonym<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
+    /// What tables call a program with its arguments; `program` is only a path, so it comes last.
+    const PROGRAM: &[&str] = &["argv", "command", "run", "cmd", "program"];
+    let mut names = PROGRAM.contains(&key).then_some(PROGRAM)?.iter();
+    names.find_map(|name| known.iter().copied().find(|known| known == name))
 }
 
 #[cfg(test)]

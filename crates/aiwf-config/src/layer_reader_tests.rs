@@ -90,12 +90,12 @@ fn an_unknown_key_suggests_the_closest() {
     assert_snapshot!(check("[providers.x]\nsupports_system_promt = true\n"), @"
     error: unknown key `supports_system_promt` in `[providers.x]`
      --> .aiwf/config.toml:2:1
-    hint: did you mean `supports_system_prompt`? known: `type`, `model`, `program`, `argv`, `reply`, `write`, `base_url`, `api_key_env`, `api_key_command`, `env`, `dir`, `timeout`, `connect_timeout`, `first_byte_timeout`, `max_output_tokens`, `context_window`, `max_reply_bytes`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`
+    hint: did you mean `supports_system_prompt`? known: `type`, `model`, `program`, `argv`, `reply`, `write`, `base_url`, `api_key_env`, `api_key_command`, `env`, `dir`, `timeout`, `connect_timeout`, `first_byte_timeout`, `max_output_tokens`, `context_window`, `max_reply_bytes`, `fs_ability`, `edit_form`, `supports_system_prompt`, `supports_file_attachments`
     ");
     assert_snapshot!(check("[sesion]\n"), @"
     error: unknown key `sesion`
      --> .aiwf/config.toml:1:2
-    hint: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `change`, `workflow`, `checks`, `worktree`, `notify`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
+    hint: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `context`, `change`, `workflow`, `checks`, `worktree`, `notify`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
     ");
     assert_snapshot!(check("[gates]\ndefault = { approver = \"skip\", retries = 2 }\n"), @"
     error: unknown key `retries` in `[gates.default]`
@@ -120,6 +120,20 @@ fn a_key_in_the_wrong_table_names_the_right_one() {
     error: unknown key `fs_ability`
      --> .aiwf/config.toml:1:1
     hint: `fs_ability` belongs in `[defaults]`
+    ");
+}
+
+#[test]
+fn a_program_under_the_name_that_another_table_uses_finds_its_key() {
+    assert_snapshot!(check("[providers.mine]\ntype = \"command\"\ncommand = [\"my-agent\"]\n"), @"
+    error: unknown key `command` in `[providers.mine]`
+     --> .aiwf/config.toml:3:1
+    hint: did you mean `argv`? known: `type`, `model`, `program`, `argv`, `reply`, `write`, `base_url`, `api_key_env`, `api_key_command`, `env`, `dir`, `timeout`, `connect_timeout`, `first_byte_timeout`, `max_output_tokens`, `context_window`, `max_reply_bytes`, `fs_ability`, `edit_form`, `supports_system_prompt`, `supports_file_attachments`
+    ");
+    assert_snapshot!(check("[[checks]]\nname = \"unit\"\nargv = \"make test\"\n"), @"
+    error: unknown key `argv` in `[[checks]]`
+     --> .aiwf/config.toml:3:1
+    hint: did you mean `run`? known: `name`, `run`, `after`, `timeout`, `max_output`, `network`, `env`
     ");
 }
 

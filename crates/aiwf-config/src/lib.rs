@@ -65,4 +65,4 @@ pub use tables::{
     BudgetConfig, ChangeConfig, DefaultsConfig, McpConfig, NotifyConfig, SessionConfig, StandardsConfig,
     ToolsConfig, TrustConfig, WorkflowConfig, WorktreeConfig,
 };
-pub use vocabulary::{Adopt, CheckNetwork, Conditions, FsAbility};
+pub use vocabulary::{Adopt, CheckNetwork, Conditions, EditForm, FsAbility};

@@ -31,7 +31,7 @@ pub fn is_check_name(name: &str) -> bool {
 }
 
 /// The rule for check names.
-pub const CHECK_NAME_RULE: &str = "1 to 64 letters, digits, `-`, `_` or `.`, a letter or digit first";
+pub const CHECK_NAME_RULE: &str = "1 to 64 letters, digits, `-`, `_` or `.`, starting with a letter or digit";
 
 const MAX_NAME: usize = 64;
 

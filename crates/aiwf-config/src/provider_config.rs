@@ -16,7 +16,7 @@ use crate::value::{
     Address, AnyText, Directory, LargeCount, Line, OneOf, Program, ProviderType, ReplySource, Switch, Time,
     VariableName, Words, is_variable, outside_is_user_only, path_is_user_only,
 };
-use crate::vocabulary::FsAbility;
+use crate::vocabulary::{EditForm, FsAbility};
 
 settings! {
     /// A provider, or settings of a built-in one. The available keys depend on its type.
@@ -57,6 +57,8 @@ settings! {
         max_reply_bytes: Option<Sourced<NonZeroU64>> = LargeCount ["33554432" elsewhere], at_most();
         /// What the provider can do with files.
         fs_ability: Option<Sourced<FsAbility>> = OneOf<FsAbility>, writing_needs_consent();
+        /// The form that prompts ask for when it changes files in its reply; the default is `[defaults] edit_form`.
+        edit_form: Option<Sourced<EditForm>> = OneOf<EditForm>;
         /// Whether the provider takes a system prompt.
         supports_system_prompt: Option<Sourced<bool>> = Switch;
         /// Whether the provider opens `@path` references itself.

@@ -69,6 +69,7 @@ fn samples(setting: &SettingDoc) -> (&'static str, &'static str) {
         "gate" | "`manual`, `skip` or `ai:PROVIDER`" => ("\"manual\"", "\"skip\""),
         "`stdout`, `file` or `json:/pointer`" => ("\"stdout\"", "\"file\""),
         "`local-write`, `local-read`, `write-only` or `none`" => ("\"none\"", "\"local-write\""),
+        "`search-replace`, `diff` or `files`" => ("\"diff\"", "\"files\""),
         "`warn` or `enforce`" => ("\"enforce\"", "\"warn\""),
         "`loopback`" => ("\"loopback\"", "\"loopback\""),
         "`ask` or `always`" => ("\"ask\"", "\"always\""),

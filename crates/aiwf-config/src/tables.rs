@@ -17,7 +17,7 @@ use crate::value::{
     Count, Dollars, LargeCount, Names, OneOf, Paths, Patterns, ProjectPaths, ProviderName, Switch, Time,
     ToolNames, Words,
 };
-use crate::vocabulary::{Adopt, Conditions, FsAbility};
+use crate::vocabulary::{Adopt, Conditions, EditForm, FsAbility};
 
 /// A nonzero default.
 const fn count(number: u32) -> NonZeroU32 {
@@ -55,6 +55,16 @@ settings! {
         replace: Option<Sourced<Vec<String>>> = Names;
         /// Files to exclude.
         exclude: Option<Sourced<Vec<String>>> = Names;
+    }
+}
+
+settings! {
+    /// The project context: the files that tell every agent about the project. By default it is the first of
+    /// `.aiwf/project.md`, `AGENTS.md`, `CLAUDE.md`, `GEMINI.md`, `.cursor/rules/`, `.cursorrules` and
+    /// `.github/copilot-instructions.md` that exists.
+    pub ContextConfig from ContextLayer {
+        /// The files instead, in this order; they stay in the project, links resolved.
+        files: Option<Sourced<Vec<String>>> = Patterns;
     }
 }
 
@@ -119,6 +129,8 @@ settings! {
     pub DefaultsConfig from DefaultsLayer {
         /// What a provider can do with files.
         fs_ability: Option<Sourced<FsAbility>> = OneOf<FsAbility>, writing_needs_consent();
+        /// The form that prompts ask for when a provider changes files in its reply. Every form is accepted.
+        edit_form: Sourced<EditForm> = OneOf<EditForm> [EditForm::SearchReplace];
     }
 }
 

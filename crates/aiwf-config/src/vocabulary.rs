@@ -32,6 +32,30 @@ impl FsAbility {
     }
 }
 
+/// The form in which a provider without file access writes its changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditForm {
+    /// The lines to find in a file, and the lines that replace them.
+    SearchReplace,
+    /// A unified diff.
+    Diff,
+    /// Every changed file as a whole.
+    Files,
+}
+
+impl EditForm {
+    /// Every value, the default first.
+    pub const ALL: [Self; 3] = [Self::SearchReplace, Self::Diff, Self::Files];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SearchReplace => "search-replace",
+            Self::Diff => "diff",
+            Self::Files => "files",
+        }
+    }
+}
+
 /// What to do with sessions that the user did not create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adopt {
@@ -90,6 +114,16 @@ impl CheckNetwork {
 }
 
 impl Choice for FsAbility {
+    fn choices() -> &'static [Self] {
+        &Self::ALL
+    }
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+}
+
+impl Choice for EditForm {
     fn choices() -> &'static [Self] {
         &Self::ALL
     }

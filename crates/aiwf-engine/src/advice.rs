@@ -1,11 +1,11 @@
-//! What can be done next with a session, likeliest first.
+//! Suggests what to do next with a session, most likely first.
 //!
-//! The machine says what is possible as data ([`Action`]); this picks what helps most. Surfaces choose the words.
+//! The state machine returns possible actions ([`Action`]); this module picks the most useful ones. Surfaces word them.
 
 pub use aiwf_advice::{Action, Advice, Part, Subject};
 use aiwf_session::{Pause, Phase, State, Step, possible};
 
-/// Lists what is possible instead of what was refused.
+/// Lists what is possible after a refusal.
 pub(crate) fn possible_now(actions: &[Action]) -> Advice {
     if actions.is_empty() {
         return Advice::from(Action::Status).then(" shows the session; it can no longer change");
@@ -41,7 +41,6 @@ fn next_actions(state: &State, is_stale: bool) -> Vec<Action> {
     }
 }
 
-/// What to do next with this session.
 pub(crate) fn next(id: &str, state: &State, is_stale: bool) -> Advice {
     let advice = if !is_stale && state.step == (Step::Asked { is_free: true }) {
         Advice::from("save the reply, then ").then(Action::Approve)

@@ -1,8 +1,8 @@
-//! The only way anybody is asked: sessions, gates, `prompt send` and runs alike.
+//! Asks providers: the only way, for sessions, judges, `prompt send` and runs.
 //!
-//! `providers` resolves and opens who is asked, `exchange` holds the order of events, `call` makes one call and streams
-//! it to disk, `rounds` and `repeats` say when a model that calls tools is not asked again, `budget` says what may be
-//! spent, and `watch` is what somebody who looks on hears.
+//! `providers` resolves and opens a provider, `exchange` fixes the order of events, `call` makes one call and streams
+//! it to disk, `rounds` and `repeats` decide when a model that calls tools is not asked again, `budget` enforces
+//! limits, and `watch` reports progress.
 
 pub(crate) mod budget;
 pub(crate) mod call;

@@ -1,4 +1,4 @@
-//! What a session can follow: profiles, flows and packages, where they come from, and whether they are sound.
+//! What a session can follow: profiles, flows and packages. Finds and validates them.
 
 pub(crate) mod flows;
 pub(crate) mod packages;

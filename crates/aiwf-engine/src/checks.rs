@@ -1,9 +1,9 @@
-//! Checks: commands of the project that run on what a phase wrote.
+//! Checks: project commands that run on the results of a phase.
 //!
-//! In: the configuration, what the project's files suggest, and what was typed. Out: checks with where each comes from
-//! and whether the user agreed to it, and their results. A check that came with the project never runs before the user
-//! agreed to exactly its command, in exactly this directory. Knows no session: a session asks which checks follow a
-//! phase, runs them where the phase wrote, and puts their results into its next prompt.
+//! In: the configuration, candidates found in project files, and typed commands. Out: checks with their origin and
+//! consent, and their results. A check that came with the project never runs before the user agreed to its exact
+//! command in that exact directory. Knows no sessions: a session asks which checks follow a phase, runs them where the
+//! phase wrote, and puts their results into its next prompt.
 
 mod by_hand;
 pub(crate) mod check_error;
@@ -24,65 +24,55 @@ use crate::trust::Agreement;
 use crate::trust::trust_error::TrustError;
 
 pub use by_hand::CheckRun;
-pub use output::{checks_summary, checks_text, head_and_tail};
+pub(crate) use output::checks_text;
+pub use output::{checks_summary, head_and_tail};
 pub use run::{CheckEnd, CheckOutput, CheckResult, CheckState};
 
-/// A check as it was typed: `--check CMD`.
+/// A check from the command line: `--check CMD`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TypedCheck {
-    /// A line for the shell.
+pub(crate) struct TypedCheck {
     pub run: String,
 }
 
-/// A command that checks what a phase wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Its name; of a typed check, its command.
+    /// For a typed check, its command.
     pub name: String,
-    /// What it runs.
     #[serde(serialize_with = "command_json")]
     pub run: CheckCommand,
-    /// The phase it follows; every phase that writes when there is none.
+    /// The phase it follows; `None` for every phase that writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// The longest it may take.
     #[serde(rename = "timeout_ms", serialize_with = "millis_json")]
     pub timeout: Duration,
-    /// The most it may print, in bytes.
+    /// In bytes.
     pub max_output: u64,
-    /// Where it may connect to; anywhere when there is nothing.
+    /// `None` for unrestricted access.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "network_json")]
     pub network: Option<CheckNetwork>,
-    /// The variables it gets beside the usual ones.
+    /// Variables in addition to the usual ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// Where it comes from.
     #[serde(serialize_with = "as_text")]
     pub origin: CheckOrigin,
-    /// Whether it may run.
     pub consent: CheckConsent,
-    /// Everything that the user agrees to, one setting a line.
+    /// Everything that the user agrees to, one setting per line.
     #[serde(skip)]
     pub shown: String,
-    /// SHA-256 of the same, and of the project.
+    /// SHA-256 of `shown` and the project.
     pub sha256: String,
 }
 
-/// Where a check comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckOrigin {
-    /// The command line.
     Typed,
-    /// A configuration file.
     Config {
-        /// The file.
         file: ConfigFile,
-        /// The line, counted from 1.
+        /// Starting at 1.
         line: usize,
     },
-    /// Files of the project suggest it; it is an offer until the user agrees to it.
+    /// Found in project files: a candidate until the user agrees to it.
     Detected {
-        /// The file that does.
         reason: String,
     },
 }
@@ -97,20 +87,16 @@ impl fmt::Display for CheckOrigin {
     }
 }
 
-/// Whether a check may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckConsent {
-    /// The user wrote it: in their own configuration, or on the command line.
+    /// Set by the user, in their own configuration or on the command line.
     NotNeeded,
-    /// The user agreed to exactly this.
     Agreed,
-    /// The user has not agreed to it.
     Missing,
 }
 
 impl CheckConsent {
-    /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotNeeded => "not-needed",
@@ -121,17 +107,15 @@ impl CheckConsent {
 }
 
 impl Check {
-    /// Whether it may run: it is the user's own, or the user agreed to it.
     pub fn may_run(&self) -> bool {
         self.consent != CheckConsent::Missing
     }
 
-    /// Whether it is only offered because of the project's files.
     pub fn is_detected(&self) -> bool {
         matches!(self.origin, CheckOrigin::Detected { .. })
     }
 
-    /// A name for a file about it, unique among checks with different numbers.
+    /// A file name stem for its output, unique per number.
     pub fn file_stem(&self, number: usize) -> String {
         const LENGTH: usize = 40;
         let is_plain = |character: char| character.is_ascii_alphanumeric();
@@ -174,14 +158,14 @@ impl Check {
         }
     }
 
-    /// What agreeing to it means.
+    /// The consent for this check.
     pub(crate) fn agreement(&self, project: String) -> Agreement {
         self.consent_of(project).into()
     }
 }
 
 impl Engine {
-    /// The checks of the configuration, in their order; when there are none, what the project's files suggest.
+    /// The configured checks in order; if there are none, the candidates.
     pub fn checks(&self) -> Result<Vec<Check>, TrustError> {
         let config = Config::load(self.settings(), &Flags::default())?;
         self.checks_of(&config)
@@ -214,10 +198,10 @@ impl Engine {
         Ok(checks)
     }
 
-    /// The checks that follow a phase that wrote: those of the configuration that name it or no phase, then the typed
-    /// ones. A check that the project's files suggest is among them only if the user agreed to it; one of the
-    /// configuration always is, so that whoever runs them sees that consent is missing.
-    pub fn checks_after(&self, phase: &str, typed: &[TypedCheck]) -> Result<Vec<Check>, TrustError> {
+    /// The checks after a phase that wrote: configured ones for this phase or for all, then the typed ones. A candidate
+    /// is included only if the user agreed to it. A configured check is always included, so that the caller sees that
+    /// consent is missing.
+    pub(crate) fn checks_after(&self, phase: &str, typed: &[TypedCheck]) -> Result<Vec<Check>, TrustError> {
         let mut checks = self.checks()?;
         checks.retain(|check| {
             let is_wanted = !check.is_detected() || (typed.is_empty() && check.may_run());
@@ -232,14 +216,14 @@ impl Engine {
         Ok(checks)
     }
 
-    /// The project as consents name it.
+    /// The project's path, as consents store it.
     fn root_of_consent(&self) -> String {
         let root = &self.settings().project_root;
         root.canonicalize().unwrap_or_else(|_| root.clone()).to_string_lossy().into_owned()
     }
 }
 
-/// A check of the configuration; its reader has refused those without a name or a command.
+/// The configuration reader has refused checks without a name or a command.
 fn configured(config: &CheckConfig, root: &str) -> Option<Check> {
     let origin = match config.origin {
         Origin::File { file, line } => CheckOrigin::Config { file, line },
@@ -249,7 +233,7 @@ fn configured(config: &CheckConfig, root: &str) -> Option<Check> {
     Some(Check::of(name, config, config.run.as_ref()?.value.clone(), origin, root))
 }
 
-/// The name of a check that has none: as much of its command as a line of a list takes.
+/// A name for an unnamed check: the start of its command.
 fn name_of(command: &str) -> String {
     const LENGTH: usize = 40;
     let line: String = command.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -187,7 +187,7 @@ fn running_by_hand_needs_consent_for_every_check_before_the_first_starts() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told() {
+fn checks_that_cannot_run_are_reported() {
     let world = World::new("", "");
     let named = |names: &[&str]| {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -219,9 +219,9 @@ fn an_added_check_is_agreed_to_and_leaves_the_rest_of_the_file_alone() {
     "#);
     insta::assert_snapshot!(world.shown(), @r#"tests: echo "x" [.aiwf/config.toml:5] agreed"#);
     let refused = |name: &str, run: &str| world.engine.add_check(name, run).unwrap_err().to_string();
-    assert_eq!(refused("tests", "x"), "there is a check `tests` already");
-    assert_eq!(refused("two words", "x"), "a check cannot be named `two words`");
-    assert_eq!(refused("a", "x\ny"), "`x\\ny` cannot be the command of a check");
+    assert_eq!(refused("tests", "x"), "check `tests` already exists");
+    assert_eq!(refused("two words", "x"), "`two words` is not a valid check name");
+    assert_eq!(refused("a", "x\ny"), "`x\\ny` is not a valid check command");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_configuration_that_cannot_be_extended_is_left_alone_and_the_lines_are_shown
     world.write("project/.aiwf/config.toml", inline);
     let refused = world.engine.add_check("tests", "x").unwrap_err();
     insta::assert_snapshot!(refused, @r#"
-    could not add the check to `.aiwf/config.toml`: it sets `checks` in another way
+    could not add the check to `.aiwf/config.toml`: `checks` is set in another form
       [[checks]]
       name = "tests"
       run = "x"

@@ -1,48 +1,40 @@
-//! The clipboard of the desktop, through the platform's own program.
+//! The desktop's clipboard, through the platform's own program.
 //!
-//! Wayland's and X11's programs keep what was copied as long as they run, so one that was started here goes on in the
-//! background when aiwf ends.
+//! On Wayland and X11, the program provides the copied text as long as it runs, so it stays in the background after
+//! aiwf exits.
 
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 use aiwf_process::{CHUNK, Child, ChildError, Ended, Limits, Program, Stop};
 
-/// How long a program may take: one that asks a window that hangs never ends.
+/// A program that asks a hanging window would never end.
 const WAIT: Duration = Duration::from_secs(10);
-/// The largest text that is taken from the clipboard.
+/// The largest text that is pasted.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Why the clipboard cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ClipboardError {
-    /// There is no program for it.
     #[error("no clipboard program was found; looked for {}", tools.join(", "))]
     NoProgram {
-        /// The programs that were looked for.
+        /// The programs that were tried.
         tools: Vec<&'static str>,
     },
-    /// There is no desktop whose clipboard could be used.
-    #[error("there is no desktop here whose clipboard could be used")]
+    #[error("there is no desktop session, so there is no clipboard")]
     NoDesktop,
-    /// The program failed.
     #[error("`{tool}` failed: {message}")]
     Failed {
-        /// The program.
         tool: &'static str,
-        /// What it said, or how it ended.
+        /// Its message, or how it ended.
         message: String,
     },
-    /// There is nothing to paste.
     #[error("the clipboard is empty")]
     Empty,
-    /// What is there is no text.
-    #[error("the clipboard holds no UTF-8 text")]
+    #[error("the clipboard does not contain UTF-8 text")]
     NotText,
 }
 
 impl ClipboardError {
-    /// One thing to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoProgram { .. } => "install one of them, or use a file or a pipe instead",
@@ -52,13 +44,11 @@ impl ClipboardError {
         }
     }
 
-    /// The error's name for programs.
     pub fn code(&self) -> &'static str {
         "CLIPBOARD_UNAVAILABLE"
     }
 }
 
-/// A program that copies or pastes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tool {
     name: &'static str,
@@ -69,7 +59,6 @@ const fn tool(name: &'static str, args: &'static [&'static str]) -> Tool {
     Tool { name, args }
 }
 
-/// Which desktops are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Desktops {
     wayland: bool,
@@ -107,20 +96,19 @@ impl Desktops {
     }
 }
 
-/// Puts a text on the clipboard; the program that took it.
+/// Copies a text; returns the program that took it.
 pub fn copy(text: &str) -> Result<&'static str, ClipboardError> {
     let (tool, _) = first_installed(&Desktops::here().copying(), text.as_bytes())?;
     Ok(tool)
 }
 
-/// The text on the clipboard.
 pub fn paste() -> Result<String, ClipboardError> {
     let (_, bytes) = first_installed(&Desktops::here().pasting(), &[])?;
     let text = String::from_utf8(bytes).or(Err(ClipboardError::NotText))?;
     if text.trim().is_empty() { Err(ClipboardError::Empty) } else { Ok(text) }
 }
 
-/// Runs the first of these programs that is installed; it decides, whatever becomes of it.
+/// Runs the first of these programs that is installed; its result is final.
 fn first_installed(tools: &[Tool], input: &[u8]) -> Result<(&'static str, Vec<u8>), ClipboardError> {
     if tools.is_empty() {
         return Err(ClipboardError::NoDesktop);
@@ -136,7 +124,7 @@ fn first_installed(tools: &[Tool], input: &[u8]) -> Result<(&'static str, Vec<u8
 
 fn run(tool: Tool, input: &[u8]) -> Result<(Vec<u8>, Ended), ChildError> {
     let args: Vec<OsString> = tool.args.iter().map(OsString::from).collect();
-    // What a program leaves in the background holds the text: only the program itself is ended.
+    // The program's background process provides the text, so only the program itself is killed.
     let program = Program { is_in_front: true, ..Program::new(OsStr::new(tool.name), &args) };
     let limits = Limits { first_byte: WAIT, total: WAIT, max_bytes: MAX_BYTES };
     let stop = Stop::default();
@@ -159,8 +147,9 @@ fn ended(tool: &'static str, ran: Result<(Vec<u8>, Ended), ChildError>) -> Resul
         Ok((printed, ended)) if ended.code == Some(0) => Ok(printed),
         Ok((_, ended)) => {
             let said = ended.stderr.lines().find(|line| !line.trim().is_empty());
-            let code =
-                || ended.code.map_or("a signal ended it".to_owned(), |code| format!("exit code {code}"));
+            let code = || {
+                ended.code.map_or("it was killed by a signal".to_owned(), |code| format!("exit code {code}"))
+            };
             failed(said.map_or_else(code, |line| line.trim().chars().take(200).collect()))
         }
         Err(ChildError::NotStarted(error) | ChildError::Pipe(error)) => failed(error.kind().to_string()),
@@ -220,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_leaves_in_the_background_goes_on() {
+    fn a_background_process_of_the_program_keeps_running() {
         let directory = tempfile::tempdir().unwrap();
         let fifo = directory.path().join("fifo");
         // It waits in the background for somebody to read, as a program does that holds a selection.

@@ -1,7 +1,7 @@
-//! Opens the user's editor on a text, or their pager.
+//! Opens the user's editor or pager.
 //!
-//! Both take over the terminal. The editor is the one that `VISUAL` or `EDITOR` names, else the first that is installed
-//! of the usual ones; the pager is `less`.
+//! Both take over the terminal. The editor is the one in `VISUAL` or `EDITOR`, else the first installed one of a few
+//! common ones; the pager is `less`.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use aiwf_process::run_in_terminal;
 use crate::Engine;
 use crate::error::EngineError;
 
-/// Editors that are looked for when none is set.
+/// Tried in this order if none is set.
 const USUAL: [&str; 3] = ["nano", "vi", "vim"];
 
 impl Engine {
-    /// Lets the user write a text, beginning with `initial`.
+    /// Opens the editor with an initial text and returns the result.
     pub fn edit_text(&self, name: &str, initial: &str) -> Result<String, EngineError> {
         let directory = tempfile::tempdir().map_err(|source| failed("a temporary directory", source))?;
         let path = directory.path().join(name);
@@ -25,9 +25,9 @@ impl Engine {
         crate::prompt::read::read_text(&path)
     }
 
-    /// Shows a text in `less`; returns whether it is installed and ended well.
+    /// Shows a text in `less`; returns whether it is installed and succeeded.
     ///
-    /// Only colours in the text are obeyed, so the caller escapes everything else that a terminal obeys.
+    /// Only colours in the text take effect, so the caller escapes all other control sequences.
     pub fn page_text(&self, text: &str) -> Result<bool, EngineError> {
         let directory = tempfile::tempdir().map_err(|source| failed("a temporary directory", source))?;
         let path = directory.path().join("text");
@@ -37,7 +37,6 @@ impl Engine {
         Ok(run_in_terminal("less".as_ref(), &["-RX".into(), path.into()]).unwrap_or(false))
     }
 
-    /// Lets the user edit a file.
     #[expect(clippy::unused_self, reason = "a part of the engine's face")]
     pub(crate) fn edit_file(&self, path: &Path) -> Result<(), EngineError> {
         let set = ["VISUAL", "EDITOR"].into_iter().find_map(aiwf_config::variable);

@@ -1,4 +1,4 @@
-//! What can go wrong between a request and its prompt, and what to do about it.
+//! Errors on the way from a request to its prompt, with advice.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,164 +7,88 @@ use aiwf_advice::{Action, Advice};
 use aiwf_prompt::{PromptError, nearest};
 use aiwf_store::StoreError;
 
-/// Why the engine could not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// No editor could be opened.
     #[error("could not open the editor `{editor}`: {message}")]
-    Editor {
-        /// The command that was tried.
-        editor: String,
-        /// Why it did not work.
-        message: String,
-    },
-    /// A file could not be read.
+    Editor { editor: String, message: String },
     #[error("could not read `{}`", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
-    /// A text is not text.
     #[error("`{}` is not UTF-8 text (first bad byte at offset {offset})", path.display())]
     NotUtf8 {
-        /// The file.
         path: PathBuf,
-        /// Where it stops being text.
+        /// Offset of the first invalid byte.
         offset: usize,
     },
-    /// A file is larger than anything a prompt can hold.
     #[error("`{}` is larger than {}", path.display(), shown_bytes(*limit))]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// How large it may be.
-        limit: u64,
-    },
-    /// A link leads out of the directory it lies in.
-    #[error("`{}` is a link that leaves {root}", path.display())]
+    TooLarge { path: PathBuf, limit: u64 },
+    /// A link leads out of its directory.
+    #[error("`{}` is a link that leads outside {root}", path.display())]
     LeavesDirectory {
-        /// The link.
         path: PathBuf,
         /// The directory, such as `the project`.
         root: &'static str,
     },
     /// A pattern that the user did not type leads out of the project.
-    #[error("`{pattern}` leads out of the project")]
-    OutsideProject {
-        /// The pattern.
-        pattern: String,
-    },
-    /// A link leads to nothing.
-    #[error("`{}` is a link that leads nowhere", path.display())]
-    BrokenLink {
-        /// The link.
-        path: PathBuf,
-    },
-    /// A directory is not there.
+    #[error("`{pattern}` is outside the project")]
+    OutsideProject { pattern: String },
+    #[error("`{}` is a broken link", path.display())]
+    BrokenLink { path: PathBuf },
     #[error("{what} `{}` does not exist", path.display())]
-    NoDirectory {
-        /// What it was to be.
-        what: &'static str,
-        /// The path.
-        path: PathBuf,
-    },
-    /// Something else stands where a directory should.
+    NoDirectory { what: &'static str, path: PathBuf },
     #[error("{what} `{}` is not a directory", path.display())]
-    NotADirectory {
-        /// What it was to be.
-        what: &'static str,
-        /// The path.
-        path: PathBuf,
-    },
-    /// There is no input.
+    NotADirectory { what: &'static str, path: PathBuf },
     #[error("input is empty")]
-    EmptyInput {
-        /// The recipe it was to be for.
-        recipe: &'static str,
-    },
-    /// The input is not JSON.
+    EmptyInput { recipe: &'static str },
     #[error("input is not JSON: {message} at line {line} column {column}")]
     NotJson {
-        /// The recipe it was to be for.
         recipe: &'static str,
-        /// What is wrong.
         message: String,
-        /// The line, from 1.
+        /// Starting at 1.
         line: usize,
-        /// The column, from 1.
+        /// Starting at 1.
         column: usize,
     },
-    /// The input is JSON, but not of the recipe's schema.
-    #[error("document does not fit recipe `{recipe}`\n  {}{message}", before(place.as_deref()))]
+    /// The input is JSON but does not match the recipe's schema.
+    #[error("document does not match recipe `{recipe}`\n  {}{message}", before(place.as_deref()))]
     Document {
-        /// The recipe.
         recipe: &'static str,
-        /// The path to the field; none for the document as a whole.
+        /// The path of the field; `None` for the whole document.
         place: Option<String>,
-        /// What is wrong there.
         message: String,
-        /// What to do about it, when more is known than the schema says.
+        /// More specific advice than the schema gives.
         hint: Option<String>,
     },
-    /// A name that nothing has.
     #[error("unknown {what} `{name}`{}", at(place.as_deref()))]
     UnknownName {
-        /// What kind of name.
         what: &'static str,
-        /// The name.
         name: String,
-        /// Where it stands in a document.
+        /// The path in the document.
         place: Option<String>,
-        /// The names that exist.
         known: Vec<&'static str>,
     },
-    /// A number outside its range.
     #[error("`{field}` is {found} but must be at least {least}")]
-    TooSmall {
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        found: u64,
-        /// The smallest one.
-        least: u64,
-    },
+    TooSmall { field: &'static str, found: u64, least: u64 },
     /// A name that could lead out of a directory.
     #[error("{what} `{name}` is not a plain name")]
-    NotAPlainName {
-        /// What kind of name.
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A pattern that is none.
+    NotAPlainName { what: &'static str, name: String },
     #[error("`{pattern}` is not a file pattern: {message}")]
-    BadPattern {
-        /// The pattern.
-        pattern: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// A pattern that nothing fits.
-    #[error("no file matches `{pattern}`\n  looked below: `{}`", searched.display())]
-    NothingMatches {
-        /// The pattern.
-        pattern: String,
-        /// Where it was looked for.
-        searched: PathBuf,
-    },
-    /// More files than a prompt can hold.
-    #[error("the files have more than {} together", shown_bytes(*limit))]
+    BadPattern { pattern: String, message: String },
+    #[error("no file matches `{pattern}`\n  searched in: `{}`", searched.display())]
+    NothingMatches { pattern: String, searched: PathBuf },
+    #[error("the files exceed {} in total", shown_bytes(*limit))]
     FilesTooLarge {
-        /// How much they may have.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// The prompt could not be built.
+    /// The project context is larger than anything an agent should read first.
+    #[error("project context is larger than {} or has more than {most} files, with `{}`", shown_bytes(*limit), path.display())]
+    ContextTooLarge { path: PathBuf, limit: u64, most: usize },
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// A file could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -173,17 +97,22 @@ fn before(place: Option<&str>) -> String {
     place.map_or_else(String::new, |place| format!("at `{place}`: "))
 }
 
-/// A size as people say it.
+/// A size for display.
 fn shown_bytes(bytes: u64) -> String {
     const MIB: u64 = 1024 * 1024;
     if bytes >= MIB && bytes.is_multiple_of(MIB) {
         format!("{} MiB", bytes / MIB)
     } else {
-        format!("{bytes} bytes")
+        bytes_in_words(bytes)
     }
 }
 
-/// Text of a request as it stands in a message: on one line, and no longer than a person reads.
+/// A number of bytes.
+pub(crate) fn bytes_in_words(bytes: u64) -> String {
+    if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") }
+}
+
+/// Text of a request for a message: on one line, limited in length.
 pub(crate) fn shortened(text: &str) -> String {
     const MAX_CHARACTERS: usize = 120;
     let mut shown = String::new();
@@ -219,7 +148,7 @@ fn at(place: Option<&str>) -> String {
 }
 
 impl EngineError {
-    /// The same error with the path as its reader knows it.
+    /// The same error with another path for display.
     #[must_use]
     pub fn about(mut self, shown: impl Into<PathBuf>) -> Self {
         let shown = shown.into();
@@ -243,7 +172,6 @@ impl EngineError {
         self
     }
 
-    /// One thing to do about it.
     pub fn advice(&self) -> Option<Advice> {
         let advice = match self {
             Self::Unreadable { path, source } => unreadable_hint(&path.display().to_string(), source).into(),
@@ -252,12 +180,15 @@ impl EngineError {
             }
             Self::NotUtf8 { .. } => "convert it to UTF-8, or exclude it".into(),
             Self::TooLarge { .. } => "shorten it, or exclude it".into(),
-            Self::FilesTooLarge { .. } => "name fewer or smaller files".into(),
+            Self::ContextTooLarge { .. } => {
+                "name the files that every prompt needs in `[context] files` of `.aiwf/config.toml`".into()
+            }
+            Self::FilesTooLarge { .. } => "select fewer or smaller files".into(),
             Self::LeavesDirectory { .. } | Self::BrokenLink { .. } => {
-                "put the file itself there instead of a link".into()
+                "replace the link with the file itself".into()
             }
             Self::OutsideProject { .. } => {
-                "copy the file into the project; an adopted change reads no file elsewhere".into()
+                "copy the file into the project; an adopted change reads only files of the project".into()
             }
             Self::NoDirectory { .. } | Self::NotADirectory { .. } => {
                 "check its spelling; `.aiwf/sessions/` holds a project's sessions".into()
@@ -280,7 +211,7 @@ impl EngineError {
             Self::NotAPlainName { .. } => "use letters, digits, `-` and `_` only".into(),
             Self::BadPattern { .. } => "write it like `src/**/*.rs`, and quote it in a shell".into(),
             Self::NothingMatches { .. } => {
-                "check the pattern; hidden files and what `.gitignore` names have to be spelled out".into()
+                "check the pattern; hidden and git-ignored files must be named exactly".into()
             }
             Self::Prompt(error) => return error.hint().map(Advice::from),
             Self::Store(error) => error.hint().into(),

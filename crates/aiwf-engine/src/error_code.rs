@@ -1,7 +1,7 @@
-//! Names of errors for programs: what `--json` prints as `error.code`.
+//! Error codes: what `--json` prints as `error.code`.
 //!
-//! They stay the same between versions and stand in the table of `docs/src/scripting.md`. Errors that a program treats
-//! alike share one; the message tells them apart.
+//! Codes stay the same between versions and are listed in `docs/src/scripting.md`. Errors that a program handles alike
+//! share a code; the message tells them apart.
 
 use aiwf_package::{ExtractError, PackageError, SourceError};
 use aiwf_prompt::PromptError;
@@ -17,7 +17,6 @@ use crate::run::run_error::RunError;
 use crate::session::session_error::SessionError;
 
 impl RunError {
-    /// A name for programs that stays the same between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoRun { .. } | Self::AmbiguousRun { .. } | Self::Empty { .. } => "RUN_ID_INVALID",
@@ -49,7 +48,6 @@ impl RunError {
 }
 
 impl SessionError {
-    /// A name for programs that stays the same between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Ask(error) | Self::SendFailed { error, .. } => ask_code(error),
@@ -95,9 +93,12 @@ impl SessionError {
             Self::ChangeExists { .. } => "SESSION_EXISTS",
             Self::ChangeName { .. } => "SESSION_NAME_INVALID",
             Self::NoRequest => "REQUEST_EMPTY",
-            Self::NoArtifact { .. } | Self::NoIteration { .. } | Self::OutsideSession { .. } => {
-                "ARTIFACT_NOT_FOUND"
-            }
+            Self::NotLines { .. } | Self::NoSuchLines { .. } => "LINES_INVALID",
+            Self::NoArtifact { .. }
+            | Self::NotReopenable { .. }
+            | Self::NoIteration { .. }
+            | Self::NoVersion { .. }
+            | Self::OutsideSession { .. } => "ARTIFACT_NOT_FOUND",
             Self::NothingToApply { .. } => "NOTHING_TO_APPLY",
             Self::Conflicts { .. } | Self::TargetChanged { .. } => "APPLY_CONFLICT",
             Self::ReservedTarget { .. } | Self::NoPlace { .. } | Self::LinkInTheWay { .. } => {
@@ -115,14 +116,14 @@ impl SessionError {
             Self::SelfRunningFiles { .. } => "SELF_RUNNING_FILES",
             Self::NothingApproved { .. } | Self::NoStaleFile => "NOTHING_APPROVED",
             Self::AnotherGate { .. } => "GATE_CHANGED",
-            Self::NoReplyYet { .. } => "REPLY_AWAITED",
+            Self::NoReplyYet { .. } | Self::NoteWithoutReply => "REPLY_AWAITED",
             Self::NotAwaited { .. } => "REPLY_NOT_AWAITED",
             Self::EmptyReply | Self::ReplyProblems { .. } => "REPLY_INVALID",
             Self::OtherProfile { .. } => "PROFILE_MISMATCH",
             Self::Params { .. } => "PARAMS_INVALID",
             Self::BrokenProfile { .. } | Self::Profile(_) => "PROFILE_INVALID",
             Self::ProfileExists { .. } => "PROFILE_EXISTS",
-            Self::UnknownProfile { .. } => "PROFILE_UNKNOWN",
+            Self::UnknownProfile { .. } | Self::NoModel { .. } => "PROFILE_UNKNOWN",
             Self::Standards(_) => "STANDARDS_INVALID",
             Self::NoHome => "NO_HOME",
             Self::Refused(refusal) => refusal_code(refusal),
@@ -131,7 +132,6 @@ impl SessionError {
 }
 
 impl EngineError {
-    /// A name for programs that stays the same between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Editor { .. } => "EDITOR_FAILED",
@@ -151,6 +151,7 @@ impl EngineError {
             | Self::NotAPlainName { .. }
             | Self::BadPattern { .. }
             | Self::NothingMatches { .. }
+            | Self::ContextTooLarge { .. }
             | Self::FilesTooLarge { .. } => "INPUT_INVALID",
             Self::Prompt(error) => prompt_code(error),
             Self::Store(_) => "FILE_UNWRITABLE",
@@ -159,7 +160,6 @@ impl EngineError {
 }
 
 impl PackageToolError {
-    /// A name for programs that stays the same between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Select(error) => error.code(),
@@ -178,18 +178,23 @@ impl PackageToolError {
 
 fn refusal_code(refusal: &Refusal) -> &'static str {
     match refusal {
-        Refusal::NotNow { .. } => "NOT_POSSIBLE_NOW",
+        Refusal::NotNow { .. } | Refusal::Verdict { .. } => "NOT_POSSIBLE_NOW",
         Refusal::OtherPhase { .. } => "OTHER_PHASE",
         Refusal::NoFeedback => "FEEDBACK_MISSING",
         Refusal::CapTooLow { .. } => "LIMIT_TOO_LOW",
         Refusal::WrongOutcome { .. } | Refusal::Markers { .. } => "REPLY_INVALID",
         Refusal::Settled { .. } => "PROMPT_APPROVED",
         Refusal::NotAtGate { .. } => "GATE_CHANGED",
-        Refusal::NotBound { .. } => "NOTHING_APPROVED",
+        Refusal::NotBound { .. } | Refusal::NotApproved { .. } => "NOTHING_APPROVED",
+        Refusal::Applied => "SESSION_APPLIED",
+        Refusal::EmptyRemark | Refusal::LongRemark { .. } => "INPUT_INVALID",
+        Refusal::TooManyComments { .. } => "LIMIT_REACHED",
+        Refusal::NoComment { .. } => "COMMENT_NOT_FOUND",
+        Refusal::CommentSettled { .. } => "COMMENT_SETTLED",
     }
 }
 
-/// Why a tool or its server cannot be used, by the names that programs know.
+/// The code for a tool or server that cannot be used.
 pub fn tools_code(error: &ToolsError) -> &'static str {
     if matches!(error, ToolsError::Untrusted { .. }) {
         "SERVER_UNTRUSTED"
@@ -235,7 +240,7 @@ fn worktree_code(error: &aiwf_worktree::WorktreeError) -> &'static str {
     }
 }
 
-/// Why a provider did not answer, by the names that programs know.
+/// The code for a provider failure.
 pub(crate) fn ask_code(error: &AskError) -> &'static str {
     match error {
         AskError::Stopped { .. } => ABORTED,

@@ -1,9 +1,9 @@
-//! The same executable in another role: a process of its own for what must be kept apart from aiwf itself.
+//! The same executable in another role: a separate process for work that must be isolated from aiwf.
 //!
-//! A program that embeds the engine calls [`serve_if_asked`] first in its `main`, as `aiwf` does. That has two
-//! effects: started with one of the hidden arguments it plays that role, and otherwise the engine knows that it may
-//! start its own executable as a helper. Without it agents have no supervisor, and templates of a checkout render in
-//! the program itself, where their steps and their output are bounded and their memory is not.
+//! A program that embeds the engine calls [`serve_if_asked`] first in its `main`, as `aiwf` does. Started with one of
+//! the hidden arguments, it then plays that role; otherwise the engine knows that it may start its own executable as a
+//! helper. Without this call, agents have no supervisor, and templates of a checkout render in the program itself, with
+//! limits on steps and output but not on memory.
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -17,9 +17,9 @@ use crate::prompt::template_process::{self, TemplateProcess};
 
 static TEMPLATES: OnceLock<TemplateProcess> = OnceLock::new();
 
-/// Plays the role that the command line asks for; nothing when it asks for none and the program goes on.
+/// Plays the role that the arguments request; `None` if they request none.
 ///
-/// `arguments` are those of the process, the program's name first.
+/// `arguments` are those of the process, starting with the program's name.
 pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut arguments = arguments.into_iter().skip(1);
     match arguments.next().as_deref().and_then(|argument| argument.to_str()) {
@@ -37,17 +37,17 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
     }
 }
 
-/// Sets how much memory a template that is not built in may take.
+/// Sets the memory limit of templates that are not built in.
 ///
-/// The helper serves the whole process: with several engines in it, the limit of the configuration that was read last
-/// counts. None of them is above the user's own.
+/// The helper serves the whole process: with several engines, the limit of the configuration that was read last
+/// applies. None of them exceeds the user's own limit.
 pub(crate) fn set_template_memory(megabytes: NonZeroU32) {
     if let Some(templates) = TEMPLATES.get() {
         templates.set_memory(u64::from(megabytes.get()) * 1024 * 1024);
     }
 }
 
-/// This executable, by a name that stays right when a newer one is installed in its place.
+/// This executable, under a name that stays valid when a newer version is installed in its place.
 fn executable() -> Option<PathBuf> {
     let own = Path::new("/proc/self/exe");
     if own.exists() { Some(own.to_owned()) } else { std::env::current_exe().ok() }

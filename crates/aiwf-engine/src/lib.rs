@@ -1,9 +1,7 @@
-//! Gathers sources, calls the stages in order, and is the library to embed.
+//! The library to embed: gathers sources and calls the stages in order.
 //!
-//! The pure crates know no files; this one reads them, hands texts in and gives a [`Built`] prompt back. The
-//! binary calls nothing else: what it needs of the crates below is re-exported here.
-
-#![warn(missing_docs)]
+//! The pure crates read no files. This crate reads them, passes texts in and returns a [`Built`] prompt. The binary
+//! uses only this crate; what it needs of the crates below is re-exported here.
 
 pub mod advice;
 pub mod clipboard;
@@ -13,18 +11,21 @@ pub mod prompt;
 mod ask;
 mod catalog;
 mod checks;
+mod import;
+mod integrate;
 mod ledger;
 mod notify;
+mod page_place;
 mod run;
 mod session;
 mod trust;
 
 mod clock;
 mod editor;
+mod engine;
 mod error;
 mod error_code;
 
-/// Settings of a project and of a user.
 pub mod config {
     pub use aiwf_config::{
         CHECK_NAME_RULE, CheckCommand, CheckNetwork, Config, ConfigError, ConfigFault, ConfigFile,
@@ -32,15 +33,15 @@ pub mod config {
         setting_docs, variable,
     };
 }
-/// The session machine and its flows.
+/// The state machine of sessions, and flows.
 pub mod machine {
     pub use aiwf_session::{
         Access, Action, Actor, AppliedFile, Call, Commit, Delivery, Dollars, Event, FileHash, Flow,
-        FlowProblem, GatePattern, GateState, LeftOut, LeftOutKind, Outcome, Person, Phase, Refusal, Role,
-        Stage, Status, Surface, TaskStatus, Total, TouchedFile, Usage, flow_mermaid, flow_text,
+        FlowProblem, GatePattern, GateState, LeftOut, LeftOutKind, LineRange, Outcome, Person, Phase,
+        Refusal, Resolution, Role, Stage, Status, Surface, TaskStatus, Total, TouchedFile, Usage,
+        VersionName, VersionOutcome, flow_mermaid, flow_text,
     };
 }
-/// Workflow packages.
 pub mod package {
     pub use aiwf_package::{
         AgentDefinition, ArchiveError, Confidence, DiagramFormat, ExtractError, Finding, FindingCode,
@@ -49,7 +50,6 @@ pub mod package {
         diagram, global_command, route, visible_menu,
     };
 }
-/// Profiles and their actions.
 pub mod profile {
     pub use aiwf_profile::{
         Action, Check, ListOf, NoComponent, Param, ParamKind, ParamProblem, Pattern, Profile, ProfileError,
@@ -57,14 +57,13 @@ pub mod profile {
         built_in_profiles, component_preview, ddl, manifest_schema, scaffold,
     };
 }
-/// Providers, for those who bring one of their own.
+/// Providers, for programs with their own.
 pub mod provider {
     pub use aiwf_provider::{
         Answer, Ask, AskError, Check, Payload, PayloadMessage, Progress, Reply, Request, SectionHash, Sink,
         Stop, Wait, built_in_providers,
     };
 }
-/// Parsers of replies.
 pub mod reply {
     pub use aiwf_reply::{
         Edit, EditKind, FileBlock, FrontMatter, Hunk, MetaVerdict, Parsed, Parser, Problem, ReviewMeta,
@@ -72,7 +71,7 @@ pub mod reply {
         parse_front_matter, parse_review_meta, parse_task_status, parse_tool_calls, parse_verdict_tag,
     };
 }
-/// Tools and the servers that offer them.
+/// Tools and their servers.
 pub mod tool {
     pub use aiwf_tools::{
         ExecuteOptions, Policy, Progress, Refusal, ResultsDir, Servers, ServersOptions, ToolResult,
@@ -82,9 +81,9 @@ pub mod tool {
 
 pub use prompt::system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
 
-/// An event of a session with its place in the journal.
+/// A journal line with an event of a session.
 pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
-/// An event of a run with its place in the journal.
+/// A journal line with an event of a run.
 pub type RunLine = aiwf_store::Line<RunEvent>;
 pub use aiwf_store::{
     Durability, JournalError, LockError, PlanProblem, StoreError, UserFileError, create_dir, write_atomic,
@@ -99,37 +98,51 @@ pub use ask::{CallStyle, ChosenAgent, CutShort, ToolLoop, ToolRound};
 pub use catalog::flows::{FlowOrigin, FoundFlow};
 pub use catalog::packages::{PackageToolError, Packed};
 pub use catalog::profiles::{FoundProfile, ProfileFault, ProfileOrigin};
-pub use catalog::validate::{Finding, Validation};
+pub use catalog::validate::{Finding, Validation, ValidationKind};
 pub use checks::check_error::CheckError;
 pub use checks::{
-    Check, CheckConsent, CheckEnd, CheckOrigin, CheckOutput, CheckResult, CheckRun, CheckState, TypedCheck,
-    checks_summary, checks_text, head_and_tail,
+    Check, CheckConsent, CheckEnd, CheckOrigin, CheckOutput, CheckResult, CheckRun, CheckState,
+    checks_summary, head_and_tail,
 };
-pub use clock::{local_time, seconds_of};
+pub use clock::{WaitClock, local_time, seconds_of};
+pub use engine::Engine;
 pub use error::EngineError;
 pub use error_code::tools_code;
-pub use ledger::{Purpose, RemovalFilter, SessionEntry, SessionRef, SessionStatus, WaitsFor};
-pub use notify::{Notification, NotifyEvent};
-pub use prompt::build::{BuildOptions, Built, Engine};
-pub use prompt::document::{
-    ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
+pub use import::{
+    ImportError, ImportFile, ImportFlow, ImportKind, ImportOptions, ImportPlan, ImportState, NotCarried,
 };
-pub use prompt::gather::{ChangeFlags, FlowTemplate, MissingFiles, Progress, ReadArtifact};
+pub use integrate::{
+    IntegrateError, IntegrationChange, IntegrationEffect, IntegrationPlan, IntegrationScope,
+};
+pub use ledger::{Overlap, Purpose, RemovalFilter, SessionEntry, SessionRef, SessionStatus, WaitsFor};
+pub use notify::{Notification, NotifyEvent};
+pub use page_place::{PagePlace, PageTaken};
+pub use prompt::build::{BuildOptions, Built};
+pub use prompt::document::{
+    ChangeDocument, ContextDocument, Document, ProjectParts, ReplyDocument, SessionDocument,
+    WorkflowDocument, schema,
+};
+pub use prompt::gather::{
+    ChangeFlags, ContextFile, ContextReport, FlowTemplate, MissingFiles, Progress, ReadArtifact,
+};
 pub use prompt::left_out::left_out_lines;
 pub use prompt::read::{read_stdin, read_text};
 pub use prompt::structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
 pub use run::run_error::RunError;
 pub use run::{
-    Block, Fault, FaultKind, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer, Run,
-    RunEntry, RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
-    RunSummary, RunVerified, StateWriter, ToolExec,
+    Block, Fault, FaultKind, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer,
+    PreviewPayload, Run, RunEntry, RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup,
+    RunShown, RunStatus, RunSummary, RunVerified, StateWriter, ToolExec,
 };
 pub use session::session_error::SessionError;
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
-    ChangeReport, CheckReport, Created, Decided, Difference, NewChange, NewRequest, NewSession, Performed,
-    PhaseOptions, PromptApproval, PromptSize, Reach, SeenGate, SelfRunning, SessionArtifact, SessionPreview,
-    SessionReport, SessionSummary, SessionValues, UndoReport, UsageReport, Verified,
+    ChangeReport, CheckReport, CommentFilter, CommentPlace, CommentReport, CommentState, CommentTarget,
+    Commented, Created, Decided, Difference, FileChange, FileChangeKind, LineFate, LiveText, NewChange,
+    NewRequest, NewSession, NoteReport, Performed, PhaseOptions, PromptAnatomy, PromptApproval, PromptSize,
+    Reach, SeenGate, SelfRunning, SessionArtifact, SessionGlance, SessionPlace, SessionPreview,
+    SessionReport, SessionSummary, SessionValues, StaleArtifact, UndoReport, UsageReport, Verified,
+    VersionReport,
 };
 pub use trust::trust_error::TrustError;
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};

@@ -1,7 +1,7 @@
-//! Tells the user that a session waits or has ended, through a program of their own choice.
+//! Notifies the user through a program of their own that a session waits or has ended.
 //!
-//! In: what happened. Out: nothing, or why the program could not be started, as a note. Only the user's own configuration
-//! names the program (`[notify] run`). It goes on when aiwf ends, has ten seconds, and what it prints is thrown away.
+//! In: an event. Out: nothing, or why the program could not be started, as a note. Only the user's own configuration
+//! sets the program (`[notify] run`). It keeps running when aiwf exits, has ten seconds, and its output is discarded.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -12,22 +12,19 @@ use serde_json::json;
 
 use crate::Engine;
 
-/// How long the program has.
 const LIMIT: Duration = Duration::from_secs(10);
-/// The most of a text that is passed on.
+/// Longer texts are cut.
 const MAX_CHARACTERS: usize = 500;
 
-/// What a user is told about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotifyEvent {
     /// A session waits for a decision or a reply.
     Waiting,
-    /// A session has ended.
     Ended,
 }
 
 impl NotifyEvent {
-    /// As the program gets it.
+    /// The value of `AIWF_EVENT`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -36,25 +33,27 @@ impl NotifyEvent {
     }
 }
 
-/// Something a user is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notification<'a> {
-    /// What happened.
     pub event: NotifyEvent,
-    /// The session.
     pub session: &'a str,
-    /// What the session is about.
     pub title: &'a str,
     /// What it waits for, or how it ended.
     pub what: &'a str,
 }
 
 impl Engine {
-    /// Starts the user's program for notifications, if there is one; returns why that did not work.
+    /// Starts the user's program, if one is configured; returns why it could not be started.
     pub fn notify(&self, notification: Notification<'_>) -> Option<String> {
+        // An unreadable configuration is reported by the command itself.
+        let config = Config::load(self.settings(), &Flags::default()).ok()?;
+        self.notify_as(&config, notification)
+    }
+
+    /// Like [`Self::notify`], with a configuration that was read before.
+    pub(crate) fn notify_as(&self, config: &Config, notification: Notification<'_>) -> Option<String> {
         let home = self.settings().home.as_ref()?;
-        // A configuration that cannot be read is reported by the command itself.
-        let run = Config::load(self.settings(), &Flags::default()).ok()?.notify.run?.value;
+        let run = &config.notify.run.as_ref()?.value;
         let (title, what) = (one_line(notification.title), one_line(notification.what));
         let (event, session) = (notification.event.as_str(), one_line(notification.session));
         let project = self.settings().project_root.to_string_lossy();
@@ -64,20 +63,20 @@ impl Engine {
         let env = [("AIWF_EVENT", event.to_owned()), ("AIWF_SESSION", session), ("AIWF_TITLE", title)];
         let env = env.map(|(name, value)| (name.to_owned(), value));
         let words: Vec<OsString> = run.iter().map(OsString::from).collect();
-        // In the home, so that a relative path does not name a program of the project.
+        // In the home directory, so that a relative path does not mean a program of the project.
         let started = start_detached(&words, &env, home, format!("{input}\n").as_bytes(), LIMIT);
         let program = run.first().map(String::as_str).unwrap_or_default();
         started.err().map(|error| format!("could not start `{program}` of `[notify] run`: {}", plain(&error)))
     }
 }
 
-/// Text without control characters, cut to a length that a notification can show.
+/// Text without control characters, cut to the length of a notification.
 fn one_line(text: &str) -> String {
     let plain = |character: char| if character.is_control() { ' ' } else { character };
     text.chars().map(plain).take(MAX_CHARACTERS).collect()
 }
 
-/// What the system says, without its number.
+/// The system's message without its number.
 pub(crate) fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     let mut characters = text.split(" (os error").next().unwrap_or_default().chars();

@@ -1,7 +1,7 @@
-//! From a request to a prompt: documents are read, sources gathered, counts remembered.
+//! Builds prompts from requests: reads documents, gathers sources, caches counts.
 //!
-//! In: a [`Document`](crate::Document) or the sources of a session. Out: a [`Built`](crate::Built) prompt. Nothing is asked
-//! and nothing is decided here.
+//! In: a [`Document`](crate::Document) or the sources of a session. Out: a [`Built`](crate::Built) prompt. Sends
+//! nothing and decides nothing.
 
 pub(crate) mod build;
 pub(crate) mod count_cache;
@@ -16,7 +16,7 @@ pub(crate) mod system_templates;
 pub(crate) mod template_process;
 
 pub use aiwf_prompt::{
-    DataContext, Format, FsAbility, Metadata, PartReport, Problem, PromptAggregator, PromptError, Recipe,
-    Role, Roots, SectionReport, SessionPhase, Sha256Hex, Stability, TemplateError, TemplateNotFound,
-    TemplatePlace, Tokenizer, Tokens, alias_roots, nearest, redact_paths,
+    DataContext, Format, FsAbility, Metadata, Need, OwnedText, PartReport, Problem, PromptAggregator,
+    PromptError, Recipe, Role, Roots, SectionReport, SessionPhase, Sha256Hex, Stability, TemplateError,
+    TemplateNotFound, TemplatePlace, Tokenizer, Tokens, alias_roots, nearest, redact_paths,
 };

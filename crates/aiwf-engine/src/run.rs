@@ -1,11 +1,12 @@
-//! Runs of workflow packages, and conversations with their agents or with nobody in particular.
+//! Runs of workflow packages, and conversations with agents or without one.
 //!
-//! A run is a conversation that walks through a graph: what is said is in its journal, where it stands in its state
-//! file. [`Run`] is one that is being worked on: it says something to the model, runs the tools the model calls, and
-//! goes on until the model waits, is done, or cannot go on. A conversation is the same without a graph.
+//! A run is a conversation that follows a graph: its messages are in its journal, its position is in its state file.
+//! [`Run`] is an open run: it sends messages to the model, runs the tools the model calls, and continues until the
+//! model waits, is done, or cannot continue. A conversation is the same without a graph.
 
 pub(crate) mod event;
 mod report;
+mod tagged;
 
 mod conversation;
 mod record;
@@ -53,13 +54,14 @@ pub use event::{
     StateWriter, ToolExec,
 };
 pub use report::{
-    NodeProgress, PreviewLayer, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
+    NodeProgress, PreviewLayer, PreviewPayload, RunEntry, RunPreview, RunReport, RunShown, RunStatus,
+    RunSummary,
 };
 pub use verify::RunVerified;
 
 pub(crate) use snapshot::{entry_status, journal_summary, snapshot_summary};
 
-/// A run or conversation that is being worked on.
+/// An open run or conversation.
 #[derive(Debug)]
 pub struct Run<'e> {
     engine: &'e Engine,
@@ -71,13 +73,13 @@ pub struct Run<'e> {
     toolbox: Option<Rc<Toolbox>>,
     /// The tools of the agent that was asked last.
     tools: Option<AgentTools>,
-    /// Things worth saying since the last report.
+    /// Warnings since the last report.
     warnings: Vec<String>,
-    /// What the watcher was last told that a request leaves out.
+    /// The left-out parts that the watcher was last told about.
     reported_left_out: Vec<LeftOut>,
 }
 
-/// The tools of an agent, as the servers listed them at one time.
+/// The tools of an agent, as listed at one time.
 #[derive(Debug)]
 struct AgentTools {
     agent: Option<String>,
@@ -86,10 +88,10 @@ struct AgentTools {
 }
 
 impl Engine {
-    /// Opens a run or conversation to go on with it: its id, a unique beginning of it, or `latest`.
+    /// Opens a run or conversation to continue it, by id, unique prefix, or `latest`.
     ///
-    /// `provider` answers from now on, when it is said. A package that changed, or a state file that somebody else
-    /// wrote, is refused.
+    /// `provider` replaces its provider from now on. A changed package, or a state file that the journal does not know,
+    /// is refused.
     pub fn open_run(&self, which: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
         let ledger = journal::find(self.settings(), which)?;
         Run::open(self, ledger, provider)
@@ -97,28 +99,28 @@ impl Engine {
 }
 
 impl<'e> Run<'e> {
-    /// Takes the lock, and makes sure that package and state are what the journal says.
+    /// Takes the lock, and checks that package and state match the journal.
     fn open(engine: &'e Engine, ledger: SessionLedger, provider: Option<&str>) -> Result<Self, RunError> {
         let store = RunStore::open(engine, ledger)?;
         store.refuse_changed_state()?;
         Self::with_store(engine, store, provider)
     }
 
-    /// The same for a run that this process created.
+    /// Like [`Self::open`], for a run that this process created.
     fn open_created(engine: &'e Engine, ledger: SessionLedger) -> Result<Self, RunError> {
         let store = RunStore::open_created(engine, ledger)?;
         store.refuse_changed_state()?;
         Self::with_store(engine, store, None)
     }
 
-    /// The same without the lock, to look at what would be said next.
+    /// Like [`Self::open`], without the lock, for previews.
     fn open_read_only(engine: &'e Engine, ledger: &SessionLedger) -> Result<Self, RunError> {
         let store = RunStore::open_read_only(ledger)?;
         store.refuse_changed_state()?;
         Self::with_store(engine, store, None)
     }
 
-    /// A run whose state file may be anything.
+    /// Opens a run without checking its state file.
     fn with_store(engine: &'e Engine, mut store: RunStore, provider: Option<&str>) -> Result<Self, RunError> {
         let settings = engine.settings();
         let mut config = providers::load_config(settings, &Flags::default())?;
@@ -149,7 +151,7 @@ impl<'e> Run<'e> {
         if let Some(wanted) = &setup.package {
             let package = load_package(engine, &setup.run_id, wanted, package_reach(engine, &store))?;
             let cache = package_cache(settings);
-            // Looking calls no tool, so nothing is unpacked for it.
+            // A preview calls no tool, so nothing is unpacked.
             package_dir = Some(if store.is_locked() {
                 let directory = package.extract(&cache)?;
                 mounts.mount(Mount::Package, &directory).map_err(unusable(&directory))?;
@@ -185,23 +187,21 @@ impl<'e> Run<'e> {
         })
     }
 
-    /// Its id.
     pub fn id(&self) -> &str {
         &self.store.ledger.id
     }
 
-    /// Its package, when there is one.
     pub fn package(&self) -> Option<&Package> {
         self.store.package.as_deref()
     }
 
-    /// Where its package was read from, when there is one.
+    /// The path that its package was read from, if it has one.
     pub fn package_path(&self) -> Option<PathBuf> {
         let package = self.store.setup().ok()?.package.as_ref()?;
         Some(self.engine.settings().project_root.join(&package.path))
     }
 
-    /// The agent that is talked to, or works on the current node.
+    /// The agent of the conversation or of the current node.
     pub fn agent(&self) -> Option<&AgentDefinition> {
         let package = self.store.package.as_deref()?;
         let active = self.store.setup().ok()?.agent.as_deref().unwrap_or_default();
@@ -215,15 +215,15 @@ impl<'e> Run<'e> {
     }
 }
 
-/// Where the package of a run may be: only the user who began the run typed its path, and adopting shows it.
+/// Where the package of a run may be: only the user who started the run typed its path, and adopting it shows the path.
 fn package_reach(engine: &Engine, store: &RunStore) -> Reach {
     let lines = store.journal().lines();
     let problem = trust::problem(engine.settings(), LedgerKind::Run, &store.ledger.id, lines);
-    // The lock is held only by who may act.
+    // Only a process that may change the run holds the lock.
     if store.is_locked() || problem.is_none() { Reach::Anywhere } else { Reach::Project }
 }
 
-/// The package of a run, as it was when the run began; one that changed is refused.
+/// Loads the package of a run, and refuses one that changed.
 fn load_package(
     engine: &Engine,
     run_id: &str,
@@ -256,7 +256,7 @@ fn load_package(
     })
 }
 
-/// Other paths that lead to the mounts: behind links, as a shell names them, and where the package came from.
+/// Other paths that lead to the mounts: through links, and the path that the package was read from.
 fn other_spellings(
     settings: &aiwf_config::Settings,
     setup: &RunSetup,
@@ -267,7 +267,7 @@ fn other_spellings(
     let mut found: Vec<(PathBuf, &'static str)> =
         vec![(root.clone(), "@project"), (state.to_owned(), "@state")];
     found.extend(source.map(|source| (source, "@pkg")));
-    // A shell in a linked directory names it by the link.
+    // A shell in a linked directory uses the link in its paths.
     let below = settings.current_dir.strip_prefix(root).ok();
     if let (Some(given), Some(below)) = (&settings.shell_dir, below)
         && let Some(linked) = given.ancestors().nth(below.components().count())
@@ -289,7 +289,7 @@ fn package_cache(settings: &aiwf_config::Settings) -> PathBuf {
     }
 }
 
-/// Nobody who does not exist, and no person, is asked for a whole run.
+/// Refuses unknown providers, and people: a person cannot answer every call of a run.
 fn refuse_provider(provider: &str, config: &Config) -> Result<(), RunError> {
     providers::refuse_unknown(provider, config, || "`--provider`".to_owned())?;
     if !providers::can_use_tools(provider, config) {

@@ -1,7 +1,7 @@
-//! A session on disk: performs the effects of the machine and reports back as events.
+//! Sessions on disk: performs the effects of the state machine and records the results as events.
 //!
-//! [`crate::Engine`] opens a session, and every change goes one way: files first, then the line of the journal that
-//! names their hashes. What the machine decides is not decided again here.
+//! Every change goes the same way: write files first, then append the journal line that names their hashes. Decisions
+//! are made in `aiwf-session` only.
 
 mod apply;
 mod apply_write;
@@ -12,10 +12,12 @@ mod change_reply;
 mod change_report;
 mod changes;
 mod checking;
+mod comment_text;
+mod comments;
 mod create;
 mod decisions;
 mod deliver;
-mod diff;
+pub(crate) mod diff;
 mod edit_reply;
 mod files;
 mod gate;
@@ -25,17 +27,23 @@ mod open_session;
 mod ownership;
 mod perform;
 mod preview;
+mod project_files;
 mod prompt_files;
 mod reply_files;
 mod report;
 mod request;
+mod review;
+mod revise;
 mod seen_gate;
 mod session_advice;
 pub(crate) mod session_error;
 mod snapshot;
 mod take_reply;
+mod tell_user;
 mod usage;
+mod usage_limit;
 mod verify;
+mod versions;
 mod work_area;
 
 pub(crate) use snapshot::{journal_summary, snapshot_summary};
@@ -43,6 +51,9 @@ pub(crate) use snapshot::{journal_summary, snapshot_summary};
 pub use apply::{ApplyChange, ApplyFile, ApplyOptions, ApplyReport};
 pub use change::{NewChange, PhaseOptions};
 pub use change_report::{ArtifactReport, ChangeReport};
+pub use comments::{
+    CommentFilter, CommentPlace, CommentReport, CommentState, CommentTarget, Commented, LineFate,
+};
 pub use create::{Created, NewSession, Reach};
 pub use decisions::{ApproveOptions, Decided, PromptApproval};
 pub use deliver::UndoReport;
@@ -52,7 +63,9 @@ pub use preview::{AbilityInForce, PromptSize, SessionPreview};
 pub use reply_files::SelfRunning;
 pub use report::{CheckReport, SessionReport};
 pub use request::NewRequest;
+pub use review::{FileChange, FileChangeKind, LiveText, PromptAnatomy, SessionGlance, SessionPlace};
 pub use seen_gate::SeenGate;
 pub use snapshot::SessionSummary;
 pub use usage::UsageReport;
 pub use verify::{Difference, Verified};
+pub use versions::{NoteReport, StaleArtifact, VersionReport};

@@ -1,8 +1,8 @@
-//! Whether a session, change or run may be acted on, and what the user agreed to.
+//! Decides whether commands may act on a session, change or run, and stores what the user agreed to.
 //!
 //! Everything in a project directory may come from a stranger. The user's own state directory (`~/.aiwf/state/`)
-//! remembers each ledger this user worked on, and every consent, bound to exact bytes. Looking asks nothing here;
-//! whatever opens a ledger to act on it calls [`Engine::refuse_untrusted`], and its [`Witness`] remembers every append.
+//! records each ledger this user worked on, and every consent, bound to exact bytes. Reading needs no trust. Whatever
+//! opens a ledger to act on it calls [`Engine::refuse_untrusted`], and its [`Witness`] records every append.
 
 mod adopt;
 mod agreed;
@@ -21,21 +21,16 @@ use crate::trust::trust_error::TrustError;
 pub use adopt::{Adoption, AdoptionGate};
 pub use agreed::{Agreement, AgreementKind};
 
-/// What has a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LedgerKind {
-    /// A session of a profile.
     Session,
-    /// A change.
     Change,
-    /// A run of a package, or a conversation.
     Run,
 }
 
 impl LedgerKind {
     const ALL: [Self; 3] = [Self::Session, Self::Change, Self::Run];
 
-    /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -60,10 +55,10 @@ impl fmt::Display for LedgerKind {
     }
 }
 
-/// Remembers how far a trusted ledger is, for as long as it is worked on.
+/// Records the length of a trusted ledger while it is open.
 #[derive(Clone, Debug)]
 pub(crate) struct Witness {
-    /// Nothing without a home.
+    /// `None` without a home directory.
     records: Option<LedgerRecords>,
     id: String,
     project: PathBuf,
@@ -71,10 +66,10 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Remembers how far the journal is now.
+    /// Records the current length of the journal.
     ///
-    /// What happened is in the journal already, so a state directory that cannot be written is no failure as long as an
-    /// older record is there, which still fits. Without one the ledger would be a stranger's for the next command.
+    /// The event is already in the journal. So a state directory that cannot be written is no failure as long as there
+    /// is an older record, which still matches. Without one, the ledger would be foreign for the next command.
     pub(crate) fn remember<E>(&self, lines: &[Line<E>]) -> Result<(), StoreError> {
         let (Some(records), Some(first)) = (&self.records, lines.first()) else { return Ok(()) };
         match records.remember(&self.id, lines, &self.project, self.is_adopted) {
@@ -83,12 +78,12 @@ impl Witness {
         }
     }
 
-    /// Whether the user began the ledger, and did not adopt it from elsewhere.
+    /// Whether the user created the ledger here instead of adopting it.
     pub(crate) fn is_own(&self) -> bool {
         !self.is_adopted
     }
 
-    /// Forgets a ledger that never began.
+    /// Removes the record of a ledger whose creation failed.
     pub(crate) fn forget<E>(&self, lines: &[Line<E>]) {
         if let (Some(records), Some(first)) = (&self.records, lines.first()) {
             drop(records.forget(&self.id, &first.sha256));
@@ -111,10 +106,10 @@ impl Engine {
         }
     }
 
-    /// Whether a ledger may be acted on: the one place that says so.
+    /// Whether commands may act on a ledger: the only place that decides it.
     ///
-    /// A foreign one is adopted on the way when the user said `--adopt`, or always wants that. A journal that is
-    /// shorter than, or different from, what this user last saw of it is refused whatever was said.
+    /// A foreign ledger is adopted if the user said `--adopt` or configured that. A journal that is shorter than, or
+    /// different from, what this user last saw is always refused.
     pub(crate) fn refuse_untrusted<E>(
         &self,
         kind: LedgerKind,
@@ -150,7 +145,7 @@ impl Engine {
     }
 }
 
-/// What looking should say about a journal: that it is not the user's, or not what the user last saw.
+/// What reading commands report about a journal: that it is foreign, or differs from what the user last saw.
 pub(crate) fn problem<E>(
     settings: &Settings,
     kind: LedgerKind,
@@ -168,13 +163,13 @@ pub(crate) fn problem<E>(
     }
 }
 
-/// Whether the user began a ledger that is only looked at, and did not adopt it from elsewhere.
+/// Whether the user created a ledger here; for ledgers that are only read.
 pub(crate) fn is_own<E>(settings: &Settings, kind: LedgerKind, id: &str, lines: &[Line<E>]) -> bool {
     let standing = records(settings, kind).map(|records| records.standing(id, lines));
     matches!(standing, Some(Standing::Known(record)) if !record.is_adopted)
 }
 
-/// Refuses a journal that does not contain what the user last saw of it; whose it is does not matter.
+/// Refuses a journal that does not contain what the user last saw, even a foreign one.
 pub(crate) fn refuse_lost<E>(
     settings: &Settings,
     kind: LedgerKind,
@@ -185,28 +180,28 @@ pub(crate) fn refuse_lost<E>(
     standing.and_then(|standing| lost(kind, id, lines, &standing)).map_or(Ok(()), Err)
 }
 
-/// Whether the user never worked on a ledger, by the first line of its journal alone: for lists.
+/// Whether the user never worked on a ledger, by the first line of its journal alone; for lists.
 pub(crate) fn is_foreign(settings: &Settings, ledger: &SessionLedger) -> bool {
     let first = records(settings, ledger.kind()).zip(first_sha256(ledger));
     first.and_then(|(records, first)| records.get(&ledger.id, &first)).is_none()
 }
 
-/// The hash of the first line of a journal, as the line itself gives it.
+/// The hash in the first line of a journal.
 pub(crate) fn first_sha256(ledger: &SessionLedger) -> Option<String> {
     let line = ledger.ledger().ok()?.read_first_line().ok()?;
-    // A line begins with its hash: `{"sha256":"…"`.
+    // A line starts with its hash: `{"sha256":"…"`.
     let sha256 = std::str::from_utf8(&line).ok()?.strip_prefix("{\"sha256\":\"")?.get(..64)?;
     Some(sha256.to_owned())
 }
 
-/// Forgets a ledger that was removed; a record that cannot be removed is about nothing any more.
+/// Removes the record of a removed ledger; a leftover record does no harm.
 pub(crate) fn forget(settings: &Settings, kind: LedgerKind, id: &str, first_sha256: &str) {
     if let Some(records) = records(settings, kind) {
         drop(records.forget(id, first_sha256));
     }
 }
 
-/// What is wrong with a journal that does not contain what was last seen.
+/// The error for a journal that does not contain what was last seen.
 fn lost<E>(kind: LedgerKind, id: &str, lines: &[Line<E>], standing: &Standing) -> Option<TrustError> {
     let id = id.to_owned();
     match standing {

@@ -35,12 +35,10 @@ pub struct AgentMetadata {
     pub name: String,
     pub title: String,
     pub icon: String,
-    /// The module it belongs to.
     #[serde(default)]
     pub module: Option<String>,
     #[serde(default)]
     pub description: Option<String>,
-    /// Its id in that module.
     #[serde(default)]
     pub source_id: Option<String>,
 }
@@ -86,16 +84,13 @@ pub struct AgentPrompt {
 #[serde(rename_all = "kebab-case")]
 pub struct MenuItem {
     pub description: String,
-    /// The word that selects it.
     #[serde(default)]
     pub trigger: Option<String>,
     /// More trigger words, and what each of them does.
     #[serde(default)]
     pub triggers: Vec<Map<String, Value>>,
-    /// The workflow it starts.
     #[serde(default)]
     pub workflow: Option<String>,
-    /// The file it runs.
     #[serde(default)]
     pub exec: Option<String>,
     /// What it does: `#prompt`, a built-in name, or text for the model.
@@ -107,7 +102,6 @@ pub struct MenuItem {
     /// The workflow to check before it starts.
     #[serde(default)]
     pub validate_workflow: Option<String>,
-    /// Hidden on the web.
     #[serde(default)]
     pub ide_only: bool,
     /// Shown only on the web.

@@ -9,7 +9,6 @@ use std::fmt::Write as _;
 
 use crate::graph::{Graph, NodeType};
 
-/// The format of a diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiagramFormat {
     /// Text that Markdown viewers render.

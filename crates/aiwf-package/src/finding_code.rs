@@ -39,7 +39,6 @@ macro_rules! codes {
 codes! {
     /// A required file, or one that another file refers to, is missing.
     MissingFile = "missing-file", Error, "add the file, or correct the path: paths are relative to the package";
-    /// A file is not text.
     NotText = "not-text", Error, "save the file as UTF-8";
     /// A file is not JSON.
     InvalidJson = "invalid-json", Error, "correct the JSON at that place";

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The type of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NodeType {
@@ -77,10 +76,8 @@ pub struct Edge {
     /// Whether it is taken if no condition decides.
     #[serde(default)]
     pub is_default: bool,
-    /// The condition in words.
     #[serde(default)]
     pub condition_text: Option<String>,
-    /// The condition in JSONLogic.
     #[serde(default)]
     pub condition_expr: Option<Map<String, Value>>,
 }

@@ -36,7 +36,6 @@ pub struct StateWarning {
 pub struct Accepted {
     pub sha256_before: String,
     pub sha256_after: String,
-    /// The new state.
     pub state: State,
     /// The current node before the write.
     pub from: String,

@@ -30,7 +30,6 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestEntry {
-    /// The entry document.
     pub workflow: String,
     pub graph: String,
     pub agents: String,
@@ -43,7 +42,6 @@ pub struct ManifestEntry {
 #[serde(rename_all = "camelCase")]
 pub struct WorkflowRecord {
     pub id: String,
-    /// The entry document.
     pub workflow: String,
     pub graph: String,
     #[serde(default)]

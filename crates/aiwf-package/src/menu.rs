@@ -26,7 +26,6 @@ use crate::package::Package;
 /// The visible items of a menu, and what is wrong with the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Menu<'a> {
-    /// The visible items.
     pub items: Vec<VisibleItem<'a>>,
     /// Items and triggers that can never be selected, and why.
     pub faults: Vec<MenuFault>,
@@ -72,7 +71,6 @@ pub enum MenuCommand {
     ShowMenu,
     /// Start a run.
     StartWorkflow {
-        /// The id of the workflow.
         workflow: String,
         data: Option<MenuData>,
         /// Files outside the package that must exist first, by alias; those inside were checked.
@@ -82,7 +80,6 @@ pub enum MenuCommand {
     ResumeRun,
     /// Send the text of a Markdown file, once.
     ExecScript {
-        /// The file, by alias.
         path: String,
         /// The text; `None` if the file is outside the package and must be read first.
         content: Option<String>,
@@ -98,7 +95,6 @@ pub enum MenuCommand {
         /// The whole text, byte for byte.
         text: String,
     },
-    /// Dismiss the agent.
     DismissAgent,
     /// Ask which item is meant.
     ClarifyChoice {

@@ -34,7 +34,6 @@ pub struct Workflow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Package {
     pub manifest: Manifest,
-    /// Never empty.
     pub agents: Vec<AgentDefinition>,
     /// Never empty; in the order of the manifest.
     pub workflows: Vec<Workflow>,
@@ -49,7 +48,6 @@ pub enum PackageError {
     /// Its files could not be loaded.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// It has errors.
     #[error("package has {} {}: {}", n_errors(.findings), if n_errors(.findings) == 1 { "error" } else { "errors" }, first_error(.findings))]
     Faulty {
         /// All findings, including warnings.
@@ -92,11 +90,7 @@ pub enum SelectError {
     AgentUnknown { id: String, known: Vec<String> },
     /// The definition of an agent is invalid.
     #[error("agent `{id}` does not match its schema: {fault}")]
-    AgentInvalid {
-        id: String,
-        /// The first problem.
-        fault: String,
-    },
+    AgentInvalid { id: String, fault: String },
 }
 
 impl SelectError {

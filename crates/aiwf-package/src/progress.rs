@@ -30,7 +30,6 @@ pub struct CompleteNode {
     pub label: Option<String>,
     #[serde(default)]
     pub reason: Option<String>,
-    /// Variables to set.
     #[serde(default)]
     pub variables: Map<String, Value>,
     /// Files that were created, relative to the project.
@@ -42,7 +41,6 @@ pub struct CompleteNode {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
     pub text: String,
-    /// The result of the guard.
     pub accepted: Accepted,
 }
 

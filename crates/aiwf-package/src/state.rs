@@ -135,7 +135,6 @@ pub fn progress<'g>(graph: &'g Graph, state: &State) -> Vec<(&'g str, NodeStatus
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunIdentity {
     pub run_id: String,
-    /// The agent it was started with.
     pub active_agent_id: String,
     pub workflow_ref: String,
     /// The current time, as RFC 3339.

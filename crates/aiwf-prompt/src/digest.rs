@@ -25,8 +25,12 @@ impl Sha256Hex {
 
 impl fmt::Display for Sha256Hex {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut digits = [0; 64];
         let halves = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-        let digits: String = halves.filter_map(|half| char::from_digit(half.into(), 16)).collect();
-        formatter.write_str(&digits)
+        for (digit, half) in digits.iter_mut().zip(halves) {
+            *digit = if half < 10 { b'0' + half } else { b'a' + half - 10 };
+        }
+        // Invariant: hexadecimal digits are ASCII.
+        formatter.write_str(std::str::from_utf8(&digits).unwrap_or_default())
     }
 }

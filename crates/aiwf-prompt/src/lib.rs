@@ -119,6 +119,6 @@ pub use template_set::{
 pub use tokens::{CountTokens, Tokenizer, Tokens};
 pub use turns::{TurnFit, TurnKind, TurnWeight, TurnsTooLarge, fit_turns};
 pub use workflow::{
-    Agent, AgentPersona, DataContext, FsPolicy, Intent, McpPolicy, Mode, NodeBrief, PromptComposer, Roots,
-    ToolPolicy, Transition, WorkflowRequest, alias_roots, left_out_note, redact_paths, without_node,
+    Agent, AgentPersona, DataContext, FsPolicy, Intent, McpPolicy, Mode, NodeBrief, NodeType, PromptComposer,
+    Roots, ToolPolicy, Transition, WorkflowRequest, alias_roots, left_out_note, redact_paths, without_node,
 };

@@ -68,6 +68,7 @@ pub struct SectionReport {
     pub bytes: usize,
     /// Its size in tokens, with frames, once the prompt is measured; zero if it was cut.
     pub tokens: Option<Tokens>,
+    pub need: Need,
     /// Whether the stable prefix of the prompt extends at least this far.
     pub stability: Stability,
     /// SHA-256 of its content.
@@ -375,6 +376,7 @@ impl Prompt {
             source: section.source.to_string(),
             bytes: section.bytes(),
             tokens,
+            need: section.need,
             stability: section.stability,
             sha256: section_sha256(section),
             is_kept: section.is_kept(),

@@ -14,7 +14,7 @@ pub enum Recipe {
     Change,
     /// A turn of a workflow run, an agent session or a chat.
     Workflow,
-    /// A reply to what an agent reported.
+    /// A reply to an agent's report.
     Reply,
 }
 

@@ -107,15 +107,27 @@ pub struct SessionRequest {
     pub profile_source: Source,
     pub plan: Option<Artifact>,
     pub standards: Option<Artifact>,
-    /// The project's instructions for every agent.
-    pub project_context: Option<Artifact>,
+    /// The project's instructions for every agent; one section per file.
+    pub project_context: Vec<Artifact>,
+    /// The files of the project that the session is about, in any order.
+    pub project_files: Vec<CodeFile>,
     /// The code of the iteration, in any order.
     pub code: Vec<CodeFile>,
+    /// The code as changes of the project.
+    pub changes: Option<Box<Artifact>>,
+    /// The results of the project's checks.
+    pub checks: Option<Box<Artifact>>,
     /// The review that a revision answers.
     pub review: Option<Artifact>,
+    /// Open comments of people on what the phase reads or makes.
+    pub comments: Option<Box<Text>>,
+    /// What people said when they approved what the phase reads.
+    pub notes: Option<Box<Text>>,
     /// The user's feedback on the rejected reply.
     pub feedback: Option<Text>,
     pub rejected_reply: Option<Artifact>,
+    /// How to answer, if the profile leaves that to the engine.
+    pub answer_format: Option<Box<Text>>,
     /// Where to save the reply, relative to the receiver's working directory.
     pub response_path: Option<String>,
     /// Tools for a receiver without native tool calls.
@@ -143,14 +155,20 @@ impl PromptAssembler {
 
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     type Sections = fn(&SessionRequest, Capability) -> Result<Vec<Section>, PromptError>;
-    let table: [(&'static str, i32, Sections); 9] = [
+    let table: [(&'static str, i32, Sections); 15] = [
         ("approved-plan", 10, approved_plan),
         ("standards-bundle", 20, standards_bundle),
         ("project-context", 25, project_context),
+        ("project-files", 27, project_files),
         ("previous-code", 30, previous_code),
+        ("changes", 32, changes),
+        ("checks", 35, checks),
         ("review", 40, review),
+        ("comments", 45, comments),
+        ("notes", 47, notes),
         ("feedback", 50, feedback),
         ("profile-prompt", 60, profile_prompt),
+        ("answer-format", 62, answer_format),
         ("tools", 65, tools),
         ("output-instructions", 70, output_instructions),
     ];
@@ -183,9 +201,20 @@ fn standards_bundle(request: &SessionRequest, capability: Capability) -> Result<
 const PROJECT_CONTEXT: Need = Need::Optional(90);
 
 fn project_context(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
-    let context = request.project_context.as_ref().filter(|_| request.phase != SessionPhase::Initialized);
-    let mut sections =
-        artifact_section("project-context", "Project Context", context, capability, Stability::Stable);
+    if request.phase == SessionPhase::Initialized {
+        return Ok(Vec::new());
+    }
+    let is_alone = request.project_context.len() == 1;
+    let mut sections = Vec::new();
+    for (idx, file) in request.project_context.iter().enumerate() {
+        let id = if idx == 0 { "project-context".to_owned() } else { format!("project-context-{}", idx + 1) };
+        let title = if is_alone {
+            "Project Context".to_owned()
+        } else {
+            format!("Project Context: {}", one_line(&file.path))
+        };
+        sections.extend(artifact_section(&id, &title, Some(file), capability, Stability::Stable));
+    }
     for section in &mut sections {
         section.need = PROJECT_CONTEXT;
     }
@@ -239,11 +268,46 @@ fn need_of_code(phase: SessionPhase) -> Need {
 }
 
 fn previous_code(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
-    if !request.phase.builds_on_code() || request.code.is_empty() {
+    // Code is generated again only if checks failed.
+    let is_again = request.phase == SessionPhase::Generating && request.checks.is_some();
+    if !request.phase.builds_on_code() && !is_again {
         return Ok(Vec::new());
     }
-    let mut parts: Vec<Part> = request
-        .code
+    let need = need_of_code(request.phase);
+    let source = Source::Engine("code of the iteration".to_owned());
+    Ok(file_section("previous-code", "Previous Code", source, need, &request.code, capability))
+}
+
+/// The files of the project that the session is about.
+///
+/// What is to be changed must be shown; a reviewer can do without the files that did not change.
+fn project_files(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
+    let need = match request.phase {
+        SessionPhase::Initialized => return Ok(Vec::new()),
+        SessionPhase::Planning | SessionPhase::Generating | SessionPhase::Revising => Need::Required,
+        SessionPhase::Reviewing => Need::Optional(20),
+    };
+    let source = Source::Engine("files of the project".to_owned());
+    // The texts are those of the session, whatever became of the files since.
+    let capability = Capability {
+        supports_file_attachments: capability.sends_files && capability.supports_file_attachments,
+        ..capability
+    };
+    Ok(file_section("project-files", "Project Files", source, need, &request.project_files, capability))
+}
+
+fn file_section(
+    id: &str,
+    title: &str,
+    source: Source,
+    need: Need,
+    files: &[CodeFile],
+    capability: Capability,
+) -> Vec<Section> {
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let mut parts: Vec<Part> = files
         .iter()
         .map(|file| Part {
             name: file.name.clone(),
@@ -263,18 +327,47 @@ fn previous_code(request: &SessionRequest, capability: Capability) -> Result<Vec
                 }
                 body @ (PartBody::Inline(_) | PartBody::Reference(_) | PartBody::Note(_)) => body.clone(),
             },
-            need: need_of_code(request.phase),
+            need,
             cut: None,
         })
         .collect();
     parts.sort_by(|a, b| a.name.cmp(&b.name));
-    let source = Source::Engine("code of the iteration".to_owned());
-    Ok(vec![Section {
-        heading: Some("## Previous Code".to_owned()),
+    vec![Section {
+        heading: Some(format!("## {title}")),
         kind: SectionKind::File,
         parts,
-        ..Section::new("previous-code", "Previous Code", source, "")
-    }])
+        ..Section::new(id, title, source, "")
+    }]
+}
+
+/// The changes as a diff; the code shows only what the files became.
+fn changes(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
+    let changes = request.changes.as_deref().filter(|_| request.phase == SessionPhase::Reviewing);
+    Ok(artifact_section("changes", "Changes", changes, capability, Stability::Volatile))
+}
+
+fn checks(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
+    let checks = request.checks.as_deref().filter(|_| request.phase.builds_on_plan());
+    Ok(artifact_section("checks", "Checks", checks, capability, Stability::Volatile))
+}
+
+fn comments(request: &SessionRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
+    Ok(remark_section("comments", "Comments", request.comments.as_deref()))
+}
+
+fn notes(request: &SessionRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
+    Ok(remark_section("notes", "Notes", request.notes.as_deref()))
+}
+
+fn remark_section(id: &str, title: &str, text: Option<&Text>) -> Vec<Section> {
+    let text = text.filter(|text| !text.trim().is_empty());
+    text.map(|text| Section {
+        heading: Some(format!("## {title}")),
+        kind: SectionKind::Artifact,
+        ..Section::new(id, title, Source::Input(id.to_owned()), text.clone())
+    })
+    .into_iter()
+    .collect()
 }
 
 /// The rejected reply and the feedback on it.
@@ -294,6 +387,19 @@ fn feedback(request: &SessionRequest, capability: Capability) -> Result<Vec<Sect
 fn profile_prompt(request: &SessionRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let body = request.profile_prompt.clone();
     Ok(vec![Section::new("profile-prompt", "Profile Prompt", request.profile_source.clone(), body)])
+}
+
+fn answer_format(request: &SessionRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
+    let source = Source::Engine("format of the answer".to_owned());
+    let form = request.answer_format.as_deref();
+    Ok(form
+        .map(|form| Section {
+            heading: Some("## Format of your answer".to_owned()),
+            stability: Stability::Stable,
+            ..Section::new("answer-format", "Format of your answer", source, form.clone())
+        })
+        .into_iter()
+        .collect())
 }
 
 fn tools(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {

@@ -4,8 +4,8 @@
 //! the engine knows the layers on disk.
 
 /// The variables of every system template; the engine always sets them all.
-pub const TEMPLATE_VARIABLES: [&str; 7] =
-    ["AGENT", "ARTIFACTS", "PHASE", "PROJECT_CONTEXT", "PROJECT_STRUCTURE", "SKELETON", "TASKS"];
+pub const TEMPLATE_VARIABLES: [&str; 8] =
+    ["AGENT", "ARTIFACTS", "PHASE", "PROJECT_CONTEXT", "PROJECT_STRUCTURE", "SKELETON", "STANDARDS", "TASKS"];
 
 /// The agent and the phase of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]

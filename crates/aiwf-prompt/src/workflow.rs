@@ -122,10 +122,39 @@ pub struct Transition {
     pub condition: Option<String>,
 }
 
+/// What kind of node a graph has there, as far as a prompt says different things about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeType {
+    /// A node that chooses one of its edges.
+    Decision,
+    /// The last node.
+    End,
+    /// Any other kind, by its name.
+    Other(String),
+}
+
+impl NodeType {
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "decision" => Self::Decision,
+            "end" => Self::End,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Decision => "decision",
+            Self::End => "end",
+            Self::Other(name) => name,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct NodeBrief {
     pub node_id: String,
-    pub node_type: String,
+    pub node_type: NodeType,
     pub title: Option<String>,
     /// Its instruction file, relative to the package.
     pub step_file: String,

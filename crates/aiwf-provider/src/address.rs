@@ -1,8 +1,8 @@
-//! Where a provider's server is, and whether a key or a login may go there.
+//! The address of a provider's server, and whether a key or a login may be sent there.
 //!
-//! A hostile checkout can name any address, so a login goes only to the vendor's own server, to this machine, or to
-//! where the user's own configuration says. Hosts are compared after the URL parser made them one spelling, and an
-//! address that another program could read in another way is not trusted: an agent reads it by its own rules.
+//! A hostile checkout can set any address, so a login is sent only to the vendor's own server, to this machine, or to
+//! an address in the user's own configuration. Hosts are compared after parsing. An address that another program could
+//! parse differently is not trusted, because an agent parses it by its own rules.
 
 use std::net::IpAddr;
 
@@ -11,19 +11,17 @@ use reqwest::Url;
 use crate::ask_error::AskError;
 use crate::provider_setting::ProviderSetting;
 
-/// Where a server is.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     pub(crate) base: Url,
     /// Whether it is the vendor's own server, over TLS.
     pub(crate) is_vendors: bool,
-    /// Whether it is this machine.
     pub(crate) is_loopback: bool,
     may_have_key: bool,
 }
 
 impl Address {
-    /// Reads the address of a setting; the vendor's own when there is none.
+    /// The address of a setting, by default the vendor's.
     pub(crate) fn of(setting: &ProviderSetting, vendors: &str) -> Result<Self, AskError> {
         let text = setting.base_url.as_ref().map_or(vendors, |base_url| &base_url.url);
         let is_users = setting.base_url.as_ref().is_some_and(|base_url| base_url.is_users);
@@ -34,14 +32,14 @@ impl Address {
         })
     }
 
-    /// Reads an address, or says what is wrong with it; never by showing it, since it may hold a password.
+    /// Parses an address. An error never contains it, because it may contain a password.
     fn read(text: &str, is_users: bool, vendors: &[&str]) -> Result<Self, String> {
         let base = Url::parse(text).map_err(|error| format!("is not a URL: {error}"))?;
         if !base.username().is_empty() || base.password().is_some() {
-            return Err("holds a user name or a password".to_owned());
+            return Err("contains a user name or a password".to_owned());
         }
         if !matches!(base.scheme(), "http" | "https") {
-            return Err(format!("begins with `{}:`, not `http:` or `https:`", base.scheme()));
+            return Err(format!("starts with `{}:`, not `http:` or `https:`", base.scheme()));
         }
         if base.fragment().is_some() {
             return Err("holds a `#`".to_owned());
@@ -52,12 +50,12 @@ impl Address {
         Ok(Self { base, is_vendors, is_loopback, may_have_key })
     }
 
-    /// Whether a key or a login may be sent there.
+    /// Whether a key or a login may be sent to it.
     pub(crate) fn may_have_key(&self) -> bool {
         self.may_have_key
     }
 
-    /// The address as it is shown: a query is left out, it may be a secret.
+    /// For display: without the query, which may contain a secret.
     pub(crate) fn shown(&self) -> String {
         let mut base = self.base.clone();
         base.set_query(None);
@@ -65,7 +63,7 @@ impl Address {
     }
 }
 
-/// Refuses a setting that would send an agent's login where only the project says, by address or by variable.
+/// Refuses a setting with which an agent's login would go to an address or variable that only the project sets.
 pub(crate) fn check_login(setting: &ProviderSetting, vendors: &[&str]) -> Result<(), AskError> {
     let users = setting.base_url.as_ref().filter(|base_url| base_url.is_users);
     let named = setting.base_url.iter().map(|base_url| base_url.url.as_str());
@@ -85,13 +83,13 @@ pub(crate) fn check_login(setting: &ProviderSetting, vendors: &[&str]) -> Result
     Ok(())
 }
 
-/// Whether a variable of that name says where requests go.
+/// Whether a variable with this name changes where requests go.
 fn leads_elsewhere(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     name != "NO_PROXY" && ["BASE_URL", "API_URL", "ENDPOINT", "_PROXY"].iter().any(|end| name.ends_with(end))
 }
 
-/// Scheme, host and port are the same.
+/// Whether scheme, host and port are the same.
 fn is_same_server(base: &Url, vendors: &str) -> bool {
     Url::parse(vendors).is_ok_and(|vendors| base.origin() == vendors.origin())
 }
@@ -102,7 +100,7 @@ fn is_loopback(base: &Url) -> bool {
     host == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether an address is written as the parser writes it, as far as it says where requests go.
+/// Whether the address is written as the parser would write it, as far as it determines the server.
 fn is_plain(text: &str, base: &Url) -> bool {
     let server = format!("{}://{}", base.scheme(), base.host_str().unwrap_or_default());
     let Some((own, rest)) = text.split_at_checked(server.len()) else { return false };

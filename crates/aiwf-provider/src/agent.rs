@@ -1,7 +1,7 @@
 //! Asks CLI agents and any other program.
 //!
-//! Each agent is a [`Dialect`]: what it is started with, and how its output is read, both without touching anything.
-//! One flow runs them all: private files, child process, output into the sink as it arrives, then the judgement.
+//! Each agent is a [`Dialect`]: its invocation and the parser of its output, both pure. One flow runs all of them:
+//! private files, child process, output streamed into the sink, then the judgement.
 
 mod claude_code;
 mod codex;
@@ -9,6 +9,7 @@ mod command;
 mod gemini_cli;
 pub(crate) mod heard;
 mod installed;
+pub(crate) mod integration;
 mod invocation;
 
 use std::ffi::OsStr;
@@ -32,55 +33,53 @@ use crate::{address, key};
 use aiwf_advice::Advice;
 use aiwf_process::{CHUNK, Child, ChildError, Ended, Limits, Program, Stop};
 
-/// How long an agent that gave its reply may take to go.
+/// How long an agent may keep running after its reply.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How one agent is started and understood.
 pub(crate) trait Dialect {
-    /// The program's usual name.
+    /// The usual name of the program.
     fn program(&self) -> &str;
 
-    /// What to do when the program is not there.
+    /// The hint if the program is not installed.
     fn install_hint(&self, setting: &ProviderSetting) -> String;
 
-    /// The servers of its vendor, which its login may go to whoever says so.
+    /// The servers of its vendor, to which its login may always be sent.
     fn vendors(&self) -> &'static [&'static str];
 
-    /// What of a request cannot be sent as it is.
+    /// Refuses what cannot be sent unchanged.
     fn refuse(&self, setting: &ProviderSetting, request: &Request<'_>) -> Result<(), AskError>;
 
-    /// What it is started with.
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, AskError>;
 
-    /// What reads its output.
+    /// The parser of its output.
     fn fold(&self, call: &Call<'_>) -> Box<dyn Fold>;
 
-    /// The usage limit that a failure is, by the agent's words and what else it said about it.
+    /// The usage limit in an agent's failure, if it is one.
     fn limit(&self, words: &str, details: Option<&str>, clock: &Clock) -> Option<Limit> {
         let _ = (words, details, clock);
         None
     }
 
-    /// What to do about a failure, by the agent's words and how it ended.
+    /// The advice for a failure, by the agent's message and exit.
     fn advice(&self, words: &str, ended: &Ended) -> Advice;
 
-    /// What it says went wrong when it says so only at its end.
+    /// An error that the agent reports only at its end.
     fn complaint(&self, ended: &Ended) -> Option<String> {
         let _ = ended;
         None
     }
 
-    /// How long it may take and how much it may print.
+    /// Limits of time and output.
     fn limits(&self, setting: &ProviderSetting) -> Limits {
         let timeouts = setting.timeouts;
         Limits { first_byte: timeouts.first_byte, total: timeouts.total, max_bytes: setting.max_reply_bytes }
     }
 
-    /// Looks whether the program is there and new enough.
+    /// Checks whether the program is installed and new enough.
     fn inspect(&self, setting: &ProviderSetting, depth: Depth) -> InstalledProgram;
 }
 
-/// Opens one of them.
 pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask + Send + Sync>, AskError> {
     let dialect: Box<dyn Dialect + Send + Sync> = match kind {
         Kind::ClaudeCode => Box::new(claude_code::ClaudeCode),
@@ -93,7 +92,7 @@ pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask +
     Ok(Box::new(Agent { setting, dialect, key: KeptKey::default() }))
 }
 
-/// A program that is asked.
+/// A provider that is a program.
 struct Agent {
     setting: ProviderSetting,
     dialect: Box<dyn Dialect + Send + Sync>,
@@ -119,7 +118,7 @@ impl Ask for Agent {
         invocation.write_files(private_dir.path()).map_err(AskError::Sink)?;
         let asked = self.run(&call, invocation, sink);
         if asked.is_err() {
-            // An agent does not say whether it was its key; the next call looks for it again.
+            // An agent does not report whether its key was the problem, so the next call looks for the key again.
             self.key.forget();
         }
         asked.map(Answer::Reply).map_err(|error| key::hide(error, key.as_ref()))
@@ -176,7 +175,7 @@ impl Agent {
                 sink.progress(Progress::Bytes(n_bytes));
                 fold.bytes(bytes, &mut heard)
             };
-            // What was understood before something that was not is kept.
+            // Text parsed before a malformed part is kept.
             for step in heard.steps.drain(..) {
                 match step {
                     Step::Text(text) => sink.text(&text).map_err(AskError::Sink)?,
@@ -221,12 +220,12 @@ impl Agent {
     }
 }
 
-/// Whether the key's variable is not set: an agent has a login of its own.
+/// Whether the key's variable is not set: an agent also has its own login.
 fn has_no_key(setting: &ProviderSetting) -> bool {
     matches!(setting.key, KeySource::Variable { value: None, .. })
 }
 
-/// Looks whether the key that is configured is there.
+/// Checks whether the configured key is available.
 fn key_check(setting: &ProviderSetting) -> Check {
     if let KeySource::Variable { name, value: None } = &setting.key {
         let found = format!("`{name}` is not set");
@@ -244,9 +243,9 @@ fn key_check(setting: &ProviderSetting) -> Check {
     }
 }
 
-/// A directory for one call that only its owner can look into.
+/// A directory for one call that only its owner can open.
 ///
-/// Whatever is left in it, such as an agent's own error reports, goes with it.
+/// Removed with everything in it, such as an agent's own error reports.
 fn private_dir() -> io::Result<tempfile::TempDir> {
     let owner_only = std::fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix("aiwf-").permissions(owner_only).tempdir()
@@ -261,7 +260,7 @@ pub(crate) fn not_started(error: &io::Error) -> String {
     }
 }
 
-/// The program of an agent: as the setting says, else by its usual name.
+/// The program of an agent: the configured one, else its usual name.
 fn program_of(setting: &ProviderSetting, usual: &str) -> std::ffi::OsString {
     setting.program.as_ref().map_or_else(|| usual.into(), |program| program.clone().into_os_string())
 }

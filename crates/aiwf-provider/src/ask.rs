@@ -1,7 +1,7 @@
-//! How a provider is asked, whoever it is.
+//! The interface of providers.
 //!
-//! A provider gets a [`Request`] and pushes what arrives into a [`Sink`]: the reply's text piece by piece, so that
-//! nothing of it is held in memory, and progress. What it gives back says how the call ended and what it cost.
+//! A provider gets a [`Request`] and writes into a [`Sink`] while the reply arrives: its text piece by piece, so that
+//! nothing of it is held in memory, and progress. The returned value says how the call ended and what it cost.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,134 +15,127 @@ use crate::payload::Payload;
 use crate::sink::Sink;
 use aiwf_process::Stop;
 
-/// What an agent may change while it works.
+/// What an agent may change during a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Nothing: it reads the project and answers.
+    /// Nothing: it may only read the project.
     ReadOnly,
-    /// The file at the response path and nothing else.
+    /// Only the file at the response path.
     WriteResponse,
-    /// The directory it works in, whole, in its own way of working.
+    /// Its whole working directory.
     WriteDirectory,
 }
 
 /// One call.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// What the call is, for recordings and messages: `planning-1`.
+    /// The name of the call in recordings and messages: `planning-1`.
     pub name: &'a str,
-    /// What is sent.
     pub payload: &'a Payload,
-    /// The directory an agent works in: the project, or a worktree of it.
+    /// The working directory of an agent: the project, or a worktree of it.
     pub directory: &'a Path,
-    /// The file an agent may write its reply to; absolute.
+    /// An absolute path to which an agent may write its reply.
     pub response_path: Option<&'a Path>,
-    /// What an agent may change.
     pub permission: Permission,
-    /// Raised when the call is to be given up.
+    /// Set to stop the call.
     pub stop: &'a Stop,
 }
 
-/// What a call cost, as the provider reports it; what it does not report is unknown and never zero.
+/// The usage that the provider reports; a value that it does not report is unknown, never zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens sent, those that came from a cache included.
+    /// Tokens sent, including those from a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens received, those of reasoning included.
+    /// Tokens received, including those for reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// How many of the tokens sent came from a cache.
+    /// Tokens sent that came from a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// The price in dollars, where the provider names one itself.
+    /// In dollars, if the provider reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
 
-/// How long a call took.
+/// The duration of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
     /// Until the first byte arrived.
     pub first_byte: Option<Duration>,
-    /// Until the last.
+    /// Until the last byte arrived.
     pub total: Duration,
 }
 
-/// A tool that the model wants used.
+/// A tool call of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// What the result has to name; made by us where the model's API has none.
+    /// The result refers to it; generated if the API has none.
     pub id: String,
-    /// The tool.
     pub name: String,
-    /// Its arguments; a text when the model wrote something that is not JSON.
+    /// A string if the model wrote invalid JSON.
     pub arguments: serde_json::Value,
-    /// What the model's API wants back with the call, unread.
+    /// Opaque data that the API requires back with the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 
-/// How a call ended; the text went into the sink.
+/// The end of a call; the text is in the sink.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// What it cost.
     pub usage: Option<Usage>,
     /// The model that answered, as the provider names it.
     pub model: Option<String>,
-    /// Tools the model wants used before it goes on.
+    /// Tool calls of the model before it continues.
     pub tool_calls: Vec<ToolCall>,
-    /// Things worth saying, such as a tool that was denied.
+    /// Notes for the user, such as a denied tool.
     pub notes: Vec<String>,
-    /// How long it took.
     pub timings: Timings,
-    /// How many requests it took.
+    /// Number of requests.
     pub n_attempts: u32,
 }
 
-/// What a provider gives back.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// The reply is in the sink, whole.
+    /// The complete reply is in the sink.
     Reply(Reply),
-    /// A person will put the reply in place.
+    /// A person will provide the reply.
     AwaitsPerson,
 }
 
-/// One thing that was looked at to see whether a provider can be asked.
+/// One check of whether a provider can be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was looked at: `program`, `url`, `key`, `recordings`.
+    /// The subject: `program`, `url`, `key`, `recordings`.
     pub what: &'static str,
-    /// Whether it is well.
     pub is_ok: bool,
-    /// What was found.
     pub found: String,
-    /// What to do about it, when it is not well.
+    /// Set if the check failed.
     #[serde(skip)]
     pub advice: Option<Advice>,
 }
 
 impl Check {
-    /// Something that is well.
+    /// A passed check.
     pub(crate) fn ok(what: &'static str, found: impl Into<String>) -> Self {
         Self { what, is_ok: true, found: found.into(), advice: None }
     }
 
-    /// Something that is not well, and one thing to do about it.
+    /// A failed check, with one thing to do about it.
     pub(crate) fn bad(what: &'static str, found: impl Into<String>, advice: impl Into<Advice>) -> Self {
         Self { what, is_ok: false, found: found.into(), advice: Some(advice.into()) }
     }
 }
 
-/// Someone who can be asked.
+/// A provider.
 pub trait Ask {
-    /// Whether asking twice costs nothing and changes nothing.
+    /// Whether asking again costs nothing and changes nothing.
     fn is_free(&self) -> bool {
         false
     }
 
-    /// What of a request cannot be sent as it is; called before the request is put on record.
+    /// Refuses what cannot be sent unchanged; called before the request is recorded.
     fn refuse(&self, request: &Request<'_>) -> Result<(), AskError> {
         let _ = request;
         Ok(())
@@ -151,15 +144,15 @@ pub trait Ask {
     /// Asks once; the text of the reply goes into the sink as it arrives.
     fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError>;
 
-    /// Looks whether it can be asked, without asking it.
+    /// Checks whether it can be asked, without asking it.
     fn check(&self) -> Vec<Check>;
 
-    /// Looks at the program it is, when it is one; the program may be run for its version and its help.
+    /// Its program, if it has one; may run the program for its version and its help.
     fn program(&self) -> Option<InstalledProgram> {
         None
     }
 
-    /// Looks at the program it is, when it is one, and runs it for its version only.
+    /// Its program, if it has one; runs the program for its version only.
     fn version(&self) -> Option<InstalledProgram> {
         None
     }

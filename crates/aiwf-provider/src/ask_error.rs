@@ -30,9 +30,9 @@ impl From<aiwf_process::Wait> for Wait {
 impl Wait {
     fn shown(self) -> &'static str {
         match self {
-            Self::Connect => "no connection to",
-            Self::FirstByte => "not a byte of a reply from",
-            Self::Total => "no whole reply from",
+            Self::Connect => "could not connect to",
+            Self::FirstByte => "nothing received from",
+            Self::Total => "no complete reply from",
         }
     }
 
@@ -57,7 +57,7 @@ pub enum AskError {
         differs: Option<String>,
     },
     /// A recorded call changes a file that is another one now.
-    #[error("recording `{recording}` changes `{path}`, which is not what it was")]
+    #[error("recording `{recording}` changes `{path}`, which differs from the recorded file")]
     FileDiffers {
         /// The recording.
         recording: String,
@@ -113,7 +113,7 @@ pub enum AskError {
         base_url: String,
     },
     /// A text the provider would not get as it is.
-    #[error("the prompt cannot reach `{provider}` unaltered: {message} in line {line}, column {column}")]
+    #[error("the prompt cannot be sent to `{provider}` unchanged: {message} in line {line}, column {column}")]
     Unsendable {
         /// The provider.
         provider: String,
@@ -125,7 +125,7 @@ pub enum AskError {
         column: usize,
     },
     /// The prompt is longer than the provider takes.
-    #[error("the prompt has {found} {unit}, and `{provider}` takes {limit}")]
+    #[error("the prompt has {found} {unit}, but `{provider}` accepts {limit}")]
     PromptTooLong {
         /// The provider.
         provider: String,
@@ -171,7 +171,7 @@ pub enum AskError {
         message: String,
     },
     /// The reply ended before its end.
-    #[error("the reply of `{provider}` was cut off: {message}")]
+    #[error("the reply from `{provider}` was cut off: {message}")]
     Cut {
         /// The provider.
         provider: String,
@@ -181,7 +181,7 @@ pub enum AskError {
         usage: Option<Box<Usage>>,
     },
     /// There is a reply without a word in it.
-    #[error("`{provider}` gave an empty reply")]
+    #[error("`{provider}` sent an empty reply")]
     Empty {
         /// The provider.
         provider: String,
@@ -189,7 +189,7 @@ pub enum AskError {
         usage: Option<Box<Usage>>,
     },
     /// What came back makes no sense.
-    #[error("the reply of `{provider}` cannot be read: {message}")]
+    #[error("the reply from `{provider}` cannot be read: {message}")]
     Malformed {
         /// The provider.
         provider: String,
@@ -213,7 +213,7 @@ pub enum AskError {
         provider: String,
     },
     /// The reply, or an agent's output, is larger than it may be.
-    #[error("the reply of `{provider}` is larger than {limit} bytes")]
+    #[error("the reply from `{provider}` is larger than {limit} bytes")]
     TooLarge {
         /// The provider.
         provider: String,
@@ -281,7 +281,7 @@ impl AskError {
         }
     }
 
-    /// When a usage limit is lifted, in seconds since 1970; nothing for other errors and where nobody knows.
+    /// When a usage limit is lifted, in seconds since 1970; `None` for other errors and where nobody knows.
     pub fn limit_until(&self) -> Option<i64> {
         if let Self::LimitReached { until, .. } = self { *until } else { None }
     }
@@ -290,7 +290,7 @@ impl AskError {
     pub fn advice(&self) -> Advice {
         match self {
             Self::NotRecorded { .. } | Self::FileDiffers { .. } => {
-                "bring the inputs back to what was recorded, or use a provider that can answer".into()
+                "restore the inputs that were recorded, or use a live provider".into()
             }
             Self::Unreadable { .. } => "check the `dir` of the provider in `.aiwf/config.toml`".into(),
             Self::Setting { hint, .. }
@@ -305,7 +305,7 @@ impl AskError {
                 ).into()
             }
             Self::Unsendable { .. } => {
-                "take these characters out of the prompt, or use another provider".into()
+                "remove these characters from the prompt, or use another provider".into()
             }
             Self::PromptTooLong { .. } => {
                 "set `[session] budget_tokens`, give fewer files, or use another provider".into()
@@ -316,7 +316,7 @@ impl AskError {
                     .into()
             }
             Self::Status { status: 401 | 403, .. } => {
-                Advice::from("check the key: ").then(Action::ValidateProviders).then(" says where it is looked for")
+                Advice::from("check the key: ").then(Action::ValidateProviders).then(" shows where aiwf looks for it")
             }
             Self::Status { status: 404, .. } => "check `model` and `base_url` of the provider".into(),
             Self::Status { status: 429, .. } => Advice::from("wait, then ").then(Action::Retry),
@@ -332,7 +332,7 @@ impl AskError {
             }
             Self::Stopped { .. } => Advice::from(Action::Retry).then(" asks again"),
             Self::TooLarge { .. } => "raise `max_reply_bytes` of the provider".into(),
-            Self::Sink(_) => Advice::from("make room on the disk, then ").then(Action::Retry),
+            Self::Sink(_) => Advice::from("free some disk space, then ").then(Action::Retry),
         }
     }
 }

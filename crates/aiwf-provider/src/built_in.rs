@@ -47,7 +47,7 @@ pub struct Provider {
     pub tokenizer: Tokenizer,
     /// How many tokens its usual models read at once; unknown where any model may stand behind it.
     pub context_window: Option<u64>,
-    /// How many tokens of reply are asked for when nobody says; nothing where aiwf cannot limit them.
+    /// How many tokens of reply are asked for when nobody says; `None` where aiwf cannot limit them.
     pub max_output_tokens: Option<u64>,
     /// Whether the reply arrives piece by piece.
     pub is_streaming: bool,
@@ -72,7 +72,7 @@ pub enum Confinement {
     ResponsePath,
     /// It reads and writes nothing.
     ReadOnly,
-    /// It cannot be held.
+    /// It cannot be limited.
     Unconfined,
 }
 
@@ -81,9 +81,9 @@ impl Confinement {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NoHands => "touches no files",
-            Self::ResponsePath => "may be held to the response path",
-            Self::ReadOnly => "may be held to reading",
-            Self::Unconfined => "cannot be held",
+            Self::ResponsePath => "can be limited to writing the response file",
+            Self::ReadOnly => "can be limited to reading",
+            Self::Unconfined => "not sandboxed",
         }
     }
 }

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_says_anything_means_local_write() {
+    fn without_any_setting_the_ability_is_local_write() {
         assert_eq!(resolve_fs_ability(FsAbilitySettings::default()), FsAbility::LocalWrite);
     }
 }

@@ -60,7 +60,7 @@ struct Http {
 pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask + Send + Sync>, AskError> {
     let Some(api) = api(kind) else {
         return Err(AskError::Setting {
-            message: format!("`{}` is no model API", setting.kind),
+            message: format!("`{}` is not a model API", setting.kind),
             provider: setting.name,
             hint: "set `type` to one of anthropic, openai, gemini".to_owned(),
         });
@@ -79,8 +79,8 @@ pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask +
 fn takes_no_files(provider: &str) -> AskError {
     AskError::Setting {
         provider: provider.to_owned(),
-        message: "its API takes no text files as attachments".to_owned(),
-        hint: "set `supports_file_attachments = false`: the files then stand in the prompt".to_owned(),
+        message: "its API does not accept text files as attachments".to_owned(),
+        hint: "set `supports_file_attachments = false`: the files are then included in the prompt".to_owned(),
     }
 }
 
@@ -101,9 +101,9 @@ impl Ask for Http {
         };
         Err(AskError::Setting {
             provider: self.setting.name.clone(),
-            message: format!("its API takes no tool with the name `{}`", fault::shown(&tool.name, None)),
+            message: format!("its API does not accept a tool named `{}`", fault::shown(&tool.name, None)),
             hint: format!(
-                "name it with at most {MAX_TOOL_NAME} letters, digits, `_` and `-`, a letter or `_` first"
+                "name it with at most {MAX_TOOL_NAME} letters, digits, `_` and `-`, starting with a letter or `_`"
             ),
         })
     }
@@ -157,7 +157,7 @@ impl Http {
         runtime::run(watch.provider, self.converse(&transport, request, sink)).map(Answer::Reply)
     }
 
-    /// Makes attempts until one gives a reply, or fails in a way that another would not mend.
+    /// Makes attempts until one gives a reply, or fails in a way that another would not fix.
     async fn converse(
         &self,
         transport: &Transport<'_>,

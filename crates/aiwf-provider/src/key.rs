@@ -45,13 +45,13 @@ impl KeptKey {
         Ok(Found { key: kept.clone(), is_kept: false })
     }
 
-    /// Drops a key that was turned down: it may have expired.
+    /// Drops a key that was rejected: it may have expired.
     pub(crate) fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// The key of a provider; nothing when it has none to send.
+/// The key of a provider; `None` when it has none to send.
 pub(crate) fn find(setting: &ProviderSetting, stop: &Stop) -> Result<Option<Secret>, AskError> {
     let name = &setting.name;
     let no_key =
@@ -89,7 +89,7 @@ pub(crate) fn find(setting: &ProviderSetting, stop: &Stop) -> Result<Option<Secr
     let wrong = if text.is_empty() {
         Some("is empty")
     } else if !text.chars().all(|character| matches!(character, ' '..='~')) {
-        Some("holds characters that no key has")
+        Some("contains characters that are not valid in a key")
     } else {
         None
     };
@@ -110,7 +110,7 @@ enum Unprinted {
 /// It stays in front: a password manager may ask on the terminal.
 fn printed(argv: &[String], stop: &Stop) -> Result<String, Unprinted> {
     let because = |message: String| Err(Unprinted::Because(message));
-    let [program, arguments @ ..] = argv else { return because("is no program".to_owned()) };
+    let [program, arguments @ ..] = argv else { return because("is not a program".to_owned()) };
     let arguments: Vec<OsString> = arguments.iter().map(Into::into).collect();
     let program = Program { is_in_front: true, ..Program::new(OsStr::new(program), &arguments) };
     let limits = Limits { first_byte: WAIT, total: WAIT, max_bytes: MAX_PRINTED_BYTES };

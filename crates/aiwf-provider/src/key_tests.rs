@@ -36,7 +36,7 @@ fn a_key_that_is_not_there_names_the_place() {
     put the key there, and nothing else
     ");
     assert_snapshot!(found(command("printf 'sk\n1'")).unwrap_err(), @"
-    there is no key for provider `local`: what `sh` prints holds characters that no key has
+    there is no key for provider `local`: what `sh` prints contains characters that are not valid in a key
     put the key there, and nothing else
     ");
     assert_snapshot!(found(command("echo sk-secret; echo; echo 'is locked' >&2; echo more >&2; exit 3")).unwrap_err(), @"

@@ -28,6 +28,10 @@ mod replay;
 mod touched;
 
 pub use agent::InstalledProgram;
+pub use agent::integration::{
+    INTEGRATED_AGENTS, INTEGRATION_COMMAND, INTEGRATION_NAME, IntegrationContent, IntegrationFile,
+    IntegrationPlaces, IntegrationScope, integration,
+};
 pub use ask::{Answer, Ask, Check, Permission, Reply, Request, Timings, ToolCall, Usage};
 pub use ask_error::{AskError, Wait};
 pub use built_in::{Confinement, Kind, Provider, built_in_providers, kind_names, of_family, provider};

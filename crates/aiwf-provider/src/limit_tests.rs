@@ -150,7 +150,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn whatever_is_said_a_limit_stays_within_its_bounds(
+        fn a_parsed_limit_stays_within_its_bounds(
             words in ".{0,40}",
             number in any::<u64>(),
             form in 0_usize..6,

@@ -18,6 +18,6 @@ impl Ask for Manual {
     }
 
     fn check(&self) -> Vec<Check> {
-        vec![Check::ok("person", "whoever is there")]
+        vec![Check::ok("person", "you")]
     }
 }

@@ -13,7 +13,7 @@ use crate::replay::{Cassette, Replay};
 pub fn open(setting: ProviderSetting) -> Result<Box<dyn Ask + Send + Sync>, AskError> {
     let Some(found) = kind(&setting.kind) else {
         return Err(AskError::Setting {
-            message: format!("there is no kind `{}`", setting.kind),
+            message: format!("unknown type `{}`", setting.kind),
             provider: setting.name,
             hint: format!("set `type` to one of {}", crate::built_in::kind_names().join(", ")),
         });

@@ -5,7 +5,7 @@
 //! can stand, so the hash knows blocks and knows no marks.
 
 use aiwf_prompt::{Role, Sha256Hex};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::ask::ToolCall;
 
@@ -159,7 +159,7 @@ pub struct Payload {
 const ANY_SESSION: &str = "SESSION";
 
 impl Payload {
-    /// The whole system text; nothing when there is none.
+    /// The whole system text; `None` when there is none.
     pub fn system_text(&self) -> Option<String> {
         (!self.system.is_empty()).then(|| self.system.concat())
     }
@@ -179,9 +179,9 @@ impl Payload {
         serde_json::to_string_pretty(&self.form()).unwrap_or_default()
     }
 
-    /// The canonical form as a value, for a larger JSON document; indented by two spaces it is [`Self::canonical`].
-    pub fn canonical_value(&self) -> serde_json::Value {
-        serde_json::json!(self.form())
+    /// Writes the canonical form into a larger document; indented by two spaces it is [`Self::canonical`].
+    pub fn serialize_canonical<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.form().serialize(serializer)
     }
 
     fn form(&self) -> Canonical<'_> {

@@ -37,7 +37,7 @@ pub enum KeySource {
     Variable {
         /// Its name.
         name: String,
-        /// What it holds; nothing when it is not set.
+        /// What it holds; `None` when it is not set.
         value: Option<Secret>,
     },
     /// What a program prints.
@@ -108,7 +108,7 @@ pub struct ProviderSetting {
     pub program: Option<PathBuf>,
     /// The program of `command`, with its arguments.
     pub argv: Vec<String>,
-    /// How the reply of `command` is found.
+    /// How the reply from `command` is found.
     pub reply: ReplySource,
     /// Variables that an agent gets beside those of the environment.
     pub env: BTreeMap<String, String>,

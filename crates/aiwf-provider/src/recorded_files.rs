@@ -153,10 +153,10 @@ pub(crate) fn replay(
 /// What is wrong with a path, so that nothing is read or written there.
 fn fault(path: &str) -> Option<&'static str> {
     if path.is_empty() || path.len() > MAX_PATH_BYTES {
-        return Some("is no path of a file");
+        return Some("is not the path of a file");
     }
     path.split('/').find_map(|part| match part {
-        "" | "." | ".." => Some("is no path of a file in the project"),
+        "" | "." | ".." => Some("is not the path of a file in the project"),
         part if is_reserved_dir(part) => Some("belongs to git or to aiwf"),
         part => name_fault(part),
     })
@@ -182,7 +182,7 @@ fn read(root: &ConfinedDir, path: &str, limit: u64) -> Result<(Vec<u8>, bool), C
     Ok((bytes, is_executable(&directory, name)?))
 }
 
-/// A file's hash, and whether it can be executed; nothing when it is not there.
+/// A file's hash, and whether it can be executed; `None` when it is not there.
 fn look(root: &ConfinedDir, path: &str) -> Result<Option<(String, bool)>, ConfinedError> {
     let Some((directory, name)) = place(root, path)? else { return Ok(None) };
     let Some(sha256) = directory.sha256(name)? else { return Ok(None) };
@@ -197,7 +197,7 @@ fn content(cassette: &Path, sha256: &str, limit: u64) -> Result<Vec<u8>, String>
     let is_hash = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
     let path: PathBuf = [Path::new(CONTENTS), Path::new(sha256)].iter().collect();
     if !is_hash {
-        return Err(format!("`{}` is no SHA-256", sha256.escape_debug()));
+        return Err(format!("`{}` is not a SHA-256", sha256.escape_debug()));
     }
     let bytes = read_regular(&cassette.join(&path), limit)
         .map_err(|error| format!("`{}`: {error}", path.display()))?;

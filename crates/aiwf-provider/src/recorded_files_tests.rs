@@ -137,7 +137,7 @@ fn a_call_that_was_interrupted_between_two_files_is_finished() {
 }
 
 #[test]
-fn a_file_that_is_another_one_is_not_changed_nor_is_any_other() {
+fn a_differing_file_stops_the_replay_without_changes() {
     let world = World::new(before());
     let files = world
         .record(|directory| {
@@ -150,7 +150,8 @@ fn a_file_that_is_another_one_is_not_changed_nor_is_any_other() {
         let mut mine = world.before.clone();
         mine.insert(path.to_owned(), (text.to_owned(), false));
         set(&world.path("replayed"), &mine);
-        let expected = format!("recording `implement-1` changes `{path}`, which is not what it was");
+        let expected =
+            format!("recording `implement-1` changes `{path}`, which differs from the recorded file");
         assert_eq!(world.replay(&files), Err(expected));
         assert_eq!(world.replayed(), mine);
     }
@@ -166,15 +167,15 @@ fn no_path_leaves_the_directory() {
     world.record(record).unwrap();
     let long = "x/".repeat(600);
     for (path, expected) in [
-        ("../outside/x", "is no path of a file in the project"),
-        ("/outside/x", "is no path of a file in the project"),
-        ("a//x", "is no path of a file in the project"),
-        ("", "is no path of a file"),
-        (&long, "is no path of a file"),
+        ("../outside/x", "is not the path of a file in the project"),
+        ("/outside/x", "is not the path of a file in the project"),
+        ("a//x", "is not the path of a file in the project"),
+        ("", "is not the path of a file"),
+        (&long, "is not the path of a file"),
         (".git/config", "belongs to git or to aiwf"),
         ("src/.AIWF/x", "belongs to git or to aiwf"),
-        ("link/x", "which is not what it was"),
-        ("src", "which is not what it was"),
+        ("link/x", "which differs from the recorded file"),
+        ("src", "which differs from the recorded file"),
         ("a\nb", "contains a control character"),
     ] {
         let error = world.replay(&[file("new.txt", None, Some("x")), file(path, None, Some("x"))]);
@@ -198,7 +199,7 @@ fn contents_that_are_gone_or_changed_are_refused() {
     assert!(error.ends_with("there is no such file or directory"), "{error}");
     let wrong = RecordedFile { after: Some("../../outside".to_owned()), ..files[0].clone() };
     let error = world.replay(&[wrong]).unwrap_err();
-    assert!(error.ends_with("`../../outside` is no SHA-256"), "{error}");
+    assert!(error.ends_with("`../../outside` is not a SHA-256"), "{error}");
     assert_eq!(world.replayed(), world.before);
 }
 

@@ -200,9 +200,7 @@ impl Replay {
             return Ok(Vec::new());
         }
         if request.permission != Permission::WriteDirectory {
-            return Ok(vec![
-                "the recorded changes of files are left out: this call may not write".to_owned(),
-            ]);
+            return Ok(vec!["the recorded file changes are not applied: this call may not write".to_owned()]);
         }
         recorded_files::replay(&self.cassette.directory, &found.name, changes, request.directory)?;
         Ok(Vec::new())

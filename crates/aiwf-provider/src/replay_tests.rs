@@ -77,7 +77,7 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_the_first_difference() 
     insta::assert_snapshot!(format!("{error}\n{}", error.advice().worded(|action, _| format!("{action:?}"))), @r"
     no recording answers this request
       nearest: `planning-1`; the first section that differs is `task`
-    bring the inputs back to what was recorded, or use a provider that can answer
+    restore the inputs that were recorded, or use a live provider
     ");
 }
 
@@ -117,7 +117,7 @@ fn a_call_that_may_write_makes_the_changes_that_were_recorded() {
     let text = || std::fs::read_to_string(replayed.join("a.txt")).unwrap();
     let (_, answer) = ask_in(&replayed, Permission::ReadOnly, &replay, &payload).unwrap();
     assert_eq!(text(), "a");
-    let note = "the recorded changes of files are left out: this call may not write".to_owned();
+    let note = "the recorded file changes are not applied: this call may not write".to_owned();
     assert_eq!(answer, Answer::Reply(Reply { notes: vec![note], ..Reply::default() }));
     let (text_of_reply, answer) = ask_in(&replayed, Permission::WriteDirectory, &replay, &payload).unwrap();
     assert_eq!((text_of_reply.as_str(), answer), ("done", Answer::Reply(Reply::default())));

@@ -60,7 +60,7 @@ impl TextSink {
 impl Sink for TextSink {
     fn text(&mut self, text: &str) -> io::Result<()> {
         if self.text.len() + text.len() > self.max_bytes {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the reply is larger than it may be"));
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the reply exceeds its size limit"));
         }
         self.text.push_str(text);
         Ok(())

@@ -60,7 +60,7 @@ struct Look {
 }
 
 impl Look {
-    /// What is there; nothing when nothing is.
+    /// What is there; `None` when nothing is.
     fn at(path: &Path) -> io::Result<Option<Self>> {
         let found = match fs::symlink_metadata(path) {
             Ok(found) => found,
@@ -318,7 +318,7 @@ fn unreadable_place(error: &ignore::Error, root: &Path) -> Option<PathBuf> {
     }
 }
 
-/// SHA-256 of a file's bytes, or of where a link leads; nothing for what is neither or cannot be read.
+/// SHA-256 of a file's bytes, or of where a link leads; `None` for what is neither or cannot be read.
 fn sha256_of(path: &Path) -> Option<String> {
     let kind = fs::symlink_metadata(path).ok()?.file_type();
     let mut hash = Sha256::new();

@@ -14,6 +14,7 @@ mod real_mcp;
 mod scratch_dir;
 mod small_package;
 mod tool_server;
+mod tree;
 
 pub use model_server::ModelServer;
 pub use outcome::Outcome;
@@ -23,3 +24,4 @@ pub use real_mcp::real_mcp_server;
 pub use scratch_dir::scratch_dir;
 pub use small_package::{SmallPackage, copy_example_package};
 pub use tool_server::TOOL_SERVER;
+pub use tree::{Tree, replace_with_link};

@@ -120,6 +120,11 @@ impl ModelServer {
         format!("{}/v1", self.url())
     }
 
+    /// Number of connections so far.
+    pub fn n_connections(&self) -> usize {
+        lock(&self.shared.connections).len()
+    }
+
     /// Every request so far, checks and side requests included.
     pub fn requests(&self) -> Vec<SeenRequest> {
         lock(&self.shared.seen).clone()

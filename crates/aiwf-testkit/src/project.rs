@@ -89,7 +89,7 @@ impl TestProject {
         self
     }
 
-    /// Writes a file of the project in a test that goes on.
+    /// Writes a file of the project in a test that continues.
     ///
     /// # Panics
     ///

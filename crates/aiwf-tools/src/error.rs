@@ -41,28 +41,13 @@ pub enum ToolsError {
     },
     /// The program of the server could not be started.
     #[error("server `{server}` cannot be started: {message}")]
-    NotStarted {
-        server: String,
-        message: String,
-        /// The end of its stderr.
-        stderr: String,
-    },
+    NotStarted { server: String, message: String, stderr: String },
     /// The server did not complete the handshake in time.
     #[error("server `{server}` did not complete the MCP handshake within {} s", after.as_secs_f32())]
-    StartTimedOut {
-        server: String,
-        after: Duration,
-        /// The end of its stderr.
-        stderr: String,
-    },
+    StartTimedOut { server: String, after: Duration, stderr: String },
     /// The server, or the connection to it, ended.
     #[error("server `{server}` ended: {message}")]
-    Died {
-        server: String,
-        message: String,
-        /// The end of its stderr.
-        stderr: String,
-    },
+    Died { server: String, message: String, stderr: String },
     /// The server ended too many times.
     #[error("server `{server}` was started {starts} times and keeps ending: {message}")]
     GaveUp {
@@ -77,7 +62,7 @@ pub enum ToolsError {
     #[error("`{tool}` was sent, outcome unknown: {cause}")]
     Unanswered { tool: String, cause: Box<Self> },
     /// The user interrupted the call.
-    #[error("the call of `{tool}` was interrupted")]
+    #[error("the call to `{tool}` was interrupted")]
     Stopped {
         /// The tool or the server.
         tool: String,

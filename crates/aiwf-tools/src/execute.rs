@@ -53,7 +53,6 @@ pub enum CallError {
 #[derive(Debug)]
 pub struct Outcome {
     pub id: String,
-    /// The name as called.
     pub name: String,
     /// The server of the tool; `None` if the name contains no server.
     pub server: Option<String>,

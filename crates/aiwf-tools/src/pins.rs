@@ -19,7 +19,6 @@ use crate::tool::{Parts, Tool};
 pub enum PinState {
     /// It was never used.
     New,
-    /// It is unchanged.
     Same,
     /// It changed; the changed parts in words.
     Changed(String),

@@ -67,7 +67,6 @@ pub struct Grant {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offered {
     pub tool: Tool,
-    /// How it compares with its pin.
     pub pin: PinState,
     /// Whether the user marked it as read-only.
     pub is_marked_read_only: bool,

@@ -113,7 +113,7 @@ mod properties {
         }
 
         #[test]
-        fn another_side_only_tightens(
+        fn another_rule_can_only_restrict(
             a in rules(), b in rules(), tools in vec(any_offered(), 0..6),
             granted in btree_set("[ab]__[xyz]", 0..6), more in btree_set("[ab]__[xyz]", 0..6),
         ) {
@@ -131,7 +131,7 @@ mod properties {
         }
 
         #[test]
-        fn what_is_listed_is_what_is_allowed(
+        fn listed_tools_are_exactly_the_allowed_ones(
             a in rules(), tools in vec(any_offered(), 0..6), granted in btree_set("[ab]__[xyz]", 0..6), name in "[ab]__[xyz]|.*",
         ) {
             let policy = Policy::new(a, &Grant { access: Access::ReadOnly, names: granted }, &tools);

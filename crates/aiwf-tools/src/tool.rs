@@ -27,11 +27,9 @@ pub struct Annotations {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tool {
     pub server: String,
-    /// Its name on the server.
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The server's description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of its arguments.

@@ -56,7 +56,6 @@ pub struct ToolResult {
     pub bytes: u64,
     /// SHA-256 of the complete text.
     pub sha256: String,
-    /// The other content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     #[serde(skip_serializing_if = "Option::is_none")]

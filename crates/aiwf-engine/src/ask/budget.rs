@@ -1,4 +1,4 @@
-//! What calls cost, and whether the next one may be made.
+//! The cost of calls, and whether the budget allows the next one.
 
 use aiwf_config::Config;
 use aiwf_prompt::Tokens;
@@ -18,7 +18,7 @@ struct Price {
     cached_input: Dollars,
 }
 
-/// The price of a model: the configuration's, else the listed one.
+/// The price from the configuration, else from the built-in list.
 fn price(model: &str, config: &Config) -> Option<Price> {
     if let Some(price) = config.prices.get(model) {
         let price = price.value;
@@ -35,7 +35,7 @@ fn price(model: &str, config: &Config) -> Option<Price> {
     })
 }
 
-/// What a call cost: what the provider reports, and the price of it where that is known.
+/// The usage that the provider reports, with a computed cost if the price is known.
 pub(crate) fn usage(
     reported: Option<&aiwf_provider::Usage>,
     model: Option<&str>,
@@ -58,21 +58,21 @@ pub(crate) fn usage(
     })
 }
 
-/// The model that a reply is priced by: the one that answered, else the one that was asked for.
+/// The model that sets the price: the one that answered, else the one that was requested.
 pub(crate) fn model_of(reply: &Reply, name: &str, config: &Config) -> Option<String> {
     let asked = providers::setting(name, config).model;
     let is_priced = |model: &String| price(model, config).is_some();
-    // An answering model may have a longer name than the one with a price.
+    // The model in the reply may have a longer name than the one in the price list.
     match (&reply.model, &asked) {
         (Some(answered), Some(asked)) if !is_priced(answered) && is_priced(asked) => Some(asked.clone()),
         (answered, _) => answered.clone().or(asked),
     }
 }
 
-/// Why the next call may not be made; nothing when it may.
+/// Returns why the next call exceeds the budget; `None` if it does not.
 ///
-/// The worst case counts: everything that was spent, the tokens of the prompt, and as many tokens of reply as are
-/// asked for. Where aiwf cannot limit the reply, what is spent already and the prompt count.
+/// Assumes the worst case: everything spent so far, the tokens of the prompt, and the maximum reply. For providers
+/// whose reply aiwf cannot limit, only the spent tokens and the prompt count.
 pub(crate) fn refuse(
     name: &str,
     payload: &Payload,
@@ -92,7 +92,7 @@ pub(crate) fn refuse(
     let input = count(name, payload, config, settings).0;
     let output = setting.max_output_tokens.unwrap_or(0);
     if let Some(max) = budget.max_tokens.as_ref().map(|max| max.value.get()) {
-        // A call whose tokens nobody knows counts as much as this one may.
+        // A call without a token count is assumed to have used as much as this one may.
         let unknown = spent.calls_without_tokens.saturating_mul(input.saturating_add(output));
         let used = spent.known_tokens().saturating_add(unknown);
         let worst = used.saturating_add(input).saturating_add(output);
@@ -120,7 +120,6 @@ pub(crate) fn refuse(
     Ok(None)
 }
 
-/// The tokens of a payload, as exact as the provider's vocabulary allows.
 pub(crate) fn count(
     name: &str,
     payload: &Payload,
@@ -133,7 +132,7 @@ pub(crate) fn count(
     tokens
 }
 
-/// Whether a limit exists that aiwf can only look at between calls, since it cannot limit what this provider says.
+/// Whether the budget can only be checked between calls, because aiwf cannot limit this provider's reply.
 pub(crate) fn is_soft(name: &str, config: &Config) -> bool {
     let has_limit = config.budget.max_tokens.is_some() || config.budget.max_cost.is_some();
     has_limit && providers::setting(name, config).max_output_tokens.is_none()

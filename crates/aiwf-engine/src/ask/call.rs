@@ -1,4 +1,4 @@
-//! One call to a provider: streamed to disk as it arrives, watched, recorded, its cost reckoned.
+//! One call to a provider: streamed to disk as it arrives, observed, recorded, and priced.
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
@@ -20,35 +20,33 @@ use crate::ask::providers::{self, Ability};
 use crate::ask::watch::{CallContext, CallEvent};
 use crate::session::session_error::SessionError;
 
-/// A request that is to be sent.
+/// A request to send.
 #[derive(Debug)]
 pub(crate) struct Order {
-    /// What the call is: `planning-1`.
+    /// Name of the call, such as `planning-1`.
     pub(crate) name: String,
-    /// What is sent.
     pub(crate) payload: Rc<Payload>,
-    /// What the provider can take and may touch.
     pub(crate) ability: Ability,
-    /// What it may touch, when that is more than its ability says.
+    /// Replaces the permission that follows from the ability.
     pub(crate) permission: Permission,
-    /// Where an agent works; in the project when not given.
+    /// Working directory of an agent; the project if `None`.
     pub(crate) directory: Option<PathBuf>,
     /// The file an agent may write its reply to.
     pub(crate) response_path: Option<PathBuf>,
 }
 
-/// The files of a call, in the directory of a session or run; no link on the way to them is followed.
+/// The files of a call, in the directory of a session or run. Links are not followed.
 #[derive(Debug)]
 pub(crate) struct CallFiles {
     pub(crate) ledger: Arc<LedgerDir>,
-    /// Where the text goes as it arrives; it holds the whole reply when the call went well.
+    /// Receives the text as it arrives; contains the whole reply after a successful call.
     pub(crate) text: String,
-    /// Where an agent's own output goes as it arrives.
+    /// Receives an agent's own output.
     pub(crate) output: String,
 }
 
 impl CallFiles {
-    /// Numbered files that are not there yet, so that none is written over: `….partial-1.md`.
+    /// Numbered files that do not exist yet, so that none is overwritten: `….partial-1.md`.
     pub(crate) fn free(
         ledger: Arc<LedgerDir>,
         text: impl Fn(u32) -> String,
@@ -59,33 +57,30 @@ impl CallFiles {
         Self { ledger, text, output }
     }
 
-    /// The path of the text, for people and for what is compared with other paths.
+    /// For messages and comparisons; not for opening the file.
     pub(crate) fn text_path(&self) -> PathBuf {
         self.ledger.path().join(&self.text)
     }
 
-    /// The bytes that arrived.
     pub(crate) fn read_text(&self) -> io::Result<Vec<u8>> {
         Ok(self.ledger.read(&self.text)?.unwrap_or_default())
     }
 }
 
-/// A call that was made.
 pub(crate) enum CallOutcome {
-    /// A person will put the reply in place.
+    /// A person will provide the reply.
     AwaitsPerson,
     /// The reply is in the text file.
     Replied {
-        /// How the call went.
         call: Box<Call>,
-        /// The tools that the model wants used, by its API's own means.
+        /// Calls made through the API's own tool protocol.
         tool_calls: Vec<ToolCall>,
         /// Whether the agent wrote to the response path.
         has_written: bool,
     },
 }
 
-/// A call that failed, with what is known about it.
+/// A failed call, with what is known about it.
 pub(crate) struct CallFailure {
     pub(crate) error: AskError,
     pub(crate) call: Box<Call>,
@@ -98,7 +93,6 @@ impl Order {
         self.directory.as_deref().unwrap_or(&engine.settings().project_root)
     }
 
-    /// The request it comes to.
     fn request<'a>(&'a self, engine: &'a Engine) -> Request<'a> {
         Request {
             name: &self.name,
@@ -110,7 +104,7 @@ impl Order {
         }
     }
 
-    /// What cannot be sent as it is; looked at before anything is on record.
+    /// Checks that the request can be sent as it is, before anything is recorded.
     pub(crate) fn refuse(&self, ask: &dyn Ask, engine: &Engine) -> Result<(), SessionError> {
         if let Some(directory) = &engine.call_context().record {
             let ours = engine.settings().project_dir();
@@ -122,7 +116,6 @@ impl Order {
         Ok(ask.refuse(&self.request(engine))?)
     }
 
-    /// Makes the call.
     pub(crate) fn make(
         &self,
         provider: &str,
@@ -136,7 +129,7 @@ impl Order {
         let ours = EngineFiles::of(self, files, &engine.settings().project_dir());
         let ignored: Vec<&Path> = ours.ignored.iter().map(PathBuf::as_path).collect();
         let writes = self.permission == Permission::WriteDirectory;
-        // What changes in a worktree is its diff; in the project nothing should change meanwhile.
+        // In a worktree, the diff shows what changed; in the project, nothing should change during the call.
         let touched = providers::can_write_files(provider, config).then(|| match &self.directory {
             None if writes => Touched::before_with_hashes(root, &ignored),
             None | Some(_) => Touched::before(root, &ignored),
@@ -149,7 +142,7 @@ impl Order {
         let started_at = Instant::now();
         call_context.notify(CallEvent::Started { provider, name: &self.name });
         let asked = ask.ask(&self.request(engine), &mut sink);
-        // A person's reply comes another way: nothing is written for it.
+        // A person's reply arrives another way, so there is nothing to write.
         let asked = asked.and_then(|answer| match answer {
             Answer::AwaitsPerson => Ok(answer),
             Answer::Reply(_) => sink.finish().map(|()| answer).map_err(AskError::Sink),
@@ -159,10 +152,9 @@ impl Order {
         let found = touched.as_ref().map(|touched| ours.changed(touched, root)).unwrap_or_default();
         let mut found = found;
         if self.directory.is_some() && !found.touched.is_empty() {
-            // The user works on while the agent does, in the project as in other worktrees.
-            let paths: Vec<&str> = found.touched.iter().map(|file| file.path.as_str()).collect();
-            found.notes.push(format!("changed in the project meanwhile: {}", paths.join(", ")));
-            found.touched = Vec::new();
+            // The user may edit the project and other worktrees while the agent works.
+            let paths: Vec<String> = found.touched.drain(..).map(|file| file.path).collect();
+            found.notes.push(format!("changed in the project during the call: {}", list(&paths)));
         }
         let mut call = Call {
             millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
@@ -183,7 +175,7 @@ impl Order {
                 call.notes.extend(reply.notes.iter().cloned());
                 call.model = model;
                 let written = self.response_path.as_deref().filter(|_| has_written);
-                // A reply is not lost because a copy of it could not be made.
+                // A reply must not be lost because it could not be recorded.
                 let arrived = Arrived { reply: &reply, files, written, changes: recorded.as_ref() };
                 if let Err(error) = self.record(provider, arrived, engine) {
                     call.notes.push(format!("the call is not recorded: {error}"));
@@ -198,9 +190,9 @@ impl Order {
         }
     }
 
-    /// Keeps the request and the reply, when that is asked for.
+    /// Records the request and the reply if recording is on.
     ///
-    /// What counts as the reply is what is kept: the file the agent wrote, else its text.
+    /// The file that the agent wrote is the reply, else its text output.
     fn record(&self, provider: &str, arrived: Arrived<'_>, engine: &Engine) -> Result<(), AskError> {
         let Some(directory) = &engine.call_context().record else { return Ok(()) };
         let Arrived { reply, files, written, changes } = arrived;
@@ -229,18 +221,17 @@ impl Order {
     }
 }
 
-/// A reply that is recorded, with what came with it.
+/// A reply to record.
 #[derive(Clone, Copy)]
 struct Arrived<'a> {
     reply: &'a Reply,
     files: &'a CallFiles,
     /// The file that the agent wrote its reply to.
     written: Option<&'a Path>,
-    /// What the directory was that the agent might change.
+    /// State of the working directory before the call, if the agent may change it.
     changes: Option<&'a Touched>,
 }
 
-/// The files that an agent changed in the directory it worked in.
 fn changed_files(before: &Touched) -> Result<Vec<aiwf_provider::TouchedFile>, AskError> {
     if !before.is_complete() {
         return Err(AskError::Sink(io::Error::other("there are too many files to see which were changed")));
@@ -248,7 +239,6 @@ fn changed_files(before: &Touched) -> Result<Vec<aiwf_provider::TouchedFile>, As
     Ok(before.after().touched)
 }
 
-/// What a recording keeps of an ability.
 pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
     let capability = ability.capability;
     RecordedCapability {
@@ -261,12 +251,12 @@ pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
     }
 }
 
-/// The files of the engine itself: those it writes during a call, and those of other sessions and changes, where
-/// somebody else may be at work meanwhile.
+/// Files that the engine writes during a call, and those of other sessions and changes, which other processes may
+/// write at the same time.
 struct EngineFiles {
-    /// Where sessions, changes and runs are.
+    /// The directories of sessions, changes and runs.
     parents: [PathBuf; 3],
-    /// The session or change the call is for.
+    /// The session or change that makes the call.
     own: Option<PathBuf>,
     ignored: Vec<PathBuf>,
 }
@@ -288,7 +278,7 @@ impl EngineFiles {
         Self { parents, own, ignored }
     }
 
-    /// What changed, without what appeared meanwhile beside the session or change.
+    /// The changed files, without those of other sessions that changed in the meantime.
     fn changed(&self, touched: &Touched, root: &Path) -> Changed {
         let is_elsewhere = |path: &Path| {
             let path = root.join(path);
@@ -313,14 +303,14 @@ impl EngineFiles {
     }
 }
 
-/// What an agent changed, and what a person should know about it.
+/// Files that an agent changed, and notes for the user.
 #[derive(Debug, Default)]
 struct Changed {
     touched: Vec<TouchedFile>,
     notes: Vec<String>,
 }
 
-/// Names in one line: the first of them, and how many more there are.
+/// The first few names on one line, and the number of the others.
 fn list(names: &[String]) -> String {
     const MOST: usize = 50;
     let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -330,12 +320,12 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// What tells one state of a file from another; nothing when there is none.
+/// Identifies the state of a file; `None` if it does not exist.
 fn fingerprint(path: &Path) -> Option<String> {
     aiwf_store::sha256_file(path).ok()
 }
 
-/// Writes what arrives to the disk; nothing is held in memory.
+/// Streams to disk, so that nothing is held in memory.
 struct DiskSink<'a> {
     files: &'a CallFiles,
     call_context: &'a CallContext,
@@ -350,7 +340,7 @@ impl<'a> DiskSink<'a> {
         Self { files, call_context, text: None, output: None, n_bytes: 0, max_bytes }
     }
 
-    /// Everything is on the disk, for good.
+    /// Syncs everything to disk.
     fn finish(&mut self) -> io::Result<()> {
         if self.text.is_none() {
             self.text = Some(self.files.ledger.create_file(&self.files.text)?);
@@ -370,7 +360,7 @@ impl Sink for DiskSink<'_> {
         };
         self.n_bytes += text.len() as u64;
         if self.n_bytes > self.max_bytes {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the reply is larger than it may be"));
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the reply exceeds its size limit"));
         }
         file.write_all(text.as_bytes())?;
         self.call_context.notify(CallEvent::Text(text));
@@ -399,7 +389,7 @@ impl Sink for DiskSink<'_> {
     }
 }
 
-/// The first of numbered names that is free in a directory.
+/// The first numbered name that is free in a directory.
 pub(crate) fn free_name(ledger: &LedgerDir, numbered: impl Fn(u32) -> String) -> String {
     const MAX_CALLS: u32 = 100_000;
     numbered((1..MAX_CALLS).find(|number| !ledger.exists(&numbered(*number))).unwrap_or(MAX_CALLS))

@@ -91,7 +91,7 @@ fn touched(call: &Call) -> Vec<(&str, bool)> {
 }
 
 #[test]
-fn what_an_agent_changes_in_the_project_is_told_while_it_works_in_a_worktree() {
+fn project_changes_during_a_worktree_call_are_reported() {
     let world = World::new();
     let project = world.path("project");
     let agent = Agent(move |directory: &Path| {
@@ -101,9 +101,23 @@ fn what_an_agent_changes_in_the_project_is_told_while_it_works_in_a_worktree() {
     let engine = world.engine.clone().with_provider("agent", agent);
     let call = world.ask(&engine, "agent", Permission::WriteDirectory, Some("worktree")).unwrap();
     assert!(call.touched.is_empty());
-    assert_eq!(call.notes, ["changed in the project meanwhile: b.txt"]);
+    assert_eq!(call.notes, ["changed in the project during the call: b.txt"]);
     assert_eq!(fs::read_to_string(world.path("worktree/a.txt")).unwrap(), "changed");
     assert_eq!(fs::read_to_string(world.path("project/a.txt")).unwrap(), "a");
+}
+
+#[test]
+fn many_changes_in_the_project_are_named_in_part_and_counted() {
+    let world = World::new();
+    let project = world.path("project");
+    let agent = Agent(move |_: &Path| {
+        for number in 0..60 {
+            fs::write(project.join(format!("stray-{number:02}.txt")), "stray").unwrap();
+        }
+    });
+    let engine = world.engine.clone().with_provider("agent", agent);
+    let call = world.ask(&engine, "agent", Permission::WriteDirectory, Some("worktree")).unwrap();
+    assert!(call.notes[0].ends_with("stray-49.txt and 10 more"), "{:?}", call.notes);
 }
 
 #[test]

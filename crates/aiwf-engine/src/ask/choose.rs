@@ -1,29 +1,27 @@
-//! Which provider does the work when a command needs no configuration, and why.
+//! Chooses a provider when nothing is configured, and explains the choice.
 //!
-//! A flag decides, else the configuration, else what is there: an agent's program that starts, an API whose key is set,
-//! and a person in the end. What only a checkout defines is neither started nor looked at before the user agreed to it.
+//! The order: a flag, the configuration, an installed agent that starts, an API whose key is set, a person. What only
+//! the checkout defines is neither started nor read before the user agreed to it.
 
 use aiwf_config::{Config, Flags, Origin, Sourced};
 use aiwf_provider::KeySource;
+use aiwf_session::Role;
 use serde::Serialize;
 
 use super::providers::{self, untrusted_provider};
 use crate::Engine;
 use crate::session::session_error::SessionError;
 
-/// The agents whose programs are looked for, in this order.
+/// Searched in this order.
 const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini-cli"];
-/// The APIs whose keys are looked for.
 const APIS: [&str; 3] = ["anthropic", "openai", "gemini"];
-/// Who answers when nothing is there.
+/// The provider if nothing else is available.
 const PERSON: &str = "manual";
 
-/// A provider that was chosen for the user.
+/// A provider chosen for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChosenAgent {
-    /// The provider.
     pub provider: String,
-    /// Why it is this one, in a few words.
     pub why: String,
 }
 
@@ -33,19 +31,18 @@ impl ChosenAgent {
     }
 }
 
-/// What is looked up while an agent is chosen.
 struct Lookups<'a> {
-    /// The version of an agent's program that starts.
+    /// The version of an agent's program, if it starts.
     version: &'a dyn Fn(&str) -> Option<String>,
-    /// The variable that holds an API's key.
+    /// The variable with an API's key.
     key: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl Engine {
-    /// Chooses the provider for a command that needs no configuration.
+    /// Chooses the provider when nothing is configured.
     ///
-    /// Programs of agents are run for their version, one after the other until one starts, and only when neither the
-    /// flag nor the configuration names a provider.
+    /// Runs the programs of agents one by one until one starts, and only if neither the flag nor the configuration
+    /// names a provider.
     pub fn choose_agent(&self, flag: Option<&str>) -> Result<ChosenAgent, SessionError> {
         let config = providers::load_config(self.settings(), &Flags::default())?;
         if let Some(name) = flag {
@@ -69,12 +66,12 @@ fn choose(flag: Option<&str>, config: &Config, lookups: &Lookups<'_>) -> ChosenA
         return ChosenAgent::new(name, "you named it".to_owned());
     }
     let roles = &config.roles;
-    let generator = roles.named.iter().find(|(role, _)| role.as_str() == "generator");
+    let generator = roles.named.get_key_value(&Role::GENERATOR);
     let configured = [(generator.map(|(_, name)| name), "generator"), (Some(&roles.default), "default")];
     let is_set = |sourced: &&Sourced<String>| sourced.origin != Origin::Default;
     for (named, key) in configured {
         if let Some(named) = named.filter(is_set) {
-            return ChosenAgent::new(&named.value, format!("`[roles] {key}` names it"));
+            return ChosenAgent::new(&named.value, format!("`[roles] {key}` sets it"));
         }
     }
     let trusted = |name: &&&str| untrusted_provider(name, config).is_none();
@@ -93,7 +90,7 @@ fn choose(flag: Option<&str>, config: &Config, lookups: &Lookups<'_>) -> ChosenA
     ChosenAgent::new(PERSON, "no agent and no API key was found".to_owned())
 }
 
-/// A version without what only a bug report needs: `2.1` of `2.1.325`.
+/// Shortens a version for display: `2.1` for `2.1.325`.
 fn short(version: &str) -> &str {
     version.match_indices('.').nth(1).and_then(|(at, _)| version.get(..at)).unwrap_or(version)
 }

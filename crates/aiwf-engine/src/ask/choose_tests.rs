@@ -58,7 +58,7 @@ fn a_flag_wins_and_nothing_is_looked_at() {
 
 #[test]
 fn the_configuration_wins_over_what_is_installed() {
-    let generator = ("codex", "`[roles] generator` names it");
+    let generator = ("codex", "`[roles] generator` sets it");
     check(
         None,
         &config("[roles]\ngenerator = \"codex\"\ndefault = \"gemini\"\n", ""),
@@ -67,7 +67,7 @@ fn the_configuration_wins_over_what_is_installed() {
         &[],
     );
     check(None, &config("", "[roles]\ngenerator = \"codex\"\n"), EVERYTHING, generator, &[]);
-    let default = ("gemini", "`[roles] default` names it");
+    let default = ("gemini", "`[roles] default` sets it");
     check(
         None,
         &config("[roles]\ndefault = \"gemini\"\nreviewer = \"codex\"\n", ""),
@@ -75,7 +75,7 @@ fn the_configuration_wins_over_what_is_installed() {
         default,
         &[],
     );
-    let person = ("manual", "`[roles] default` names it");
+    let person = ("manual", "`[roles] default` sets it");
     check(None, &config("[roles]\ndefault = \"manual\"\n", ""), EVERYTHING, person, &[]);
 }
 
@@ -108,7 +108,7 @@ fn what_a_checkout_redirects_is_not_looked_at() {
 }
 
 #[test]
-fn a_version_is_said_in_short() {
+fn a_version_is_shortened() {
     for (version, expected) in
         [("2.1.325", "2.1"), ("0.166", "0.166"), ("3", "3"), ("", ""), ("1.2.3.4", "1.2")]
     {

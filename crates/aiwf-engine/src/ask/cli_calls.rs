@@ -1,20 +1,20 @@
-//! Calls that models without tools of their own write into their text, and what they are told next.
+//! Reads tool calls that models without native tools write into their text, and formats the results for them.
 
 use aiwf_provider::{Payload, PayloadMessage, Turn};
 use aiwf_reply::parse_tool_calls;
 use aiwf_tools::{Call, ExecuteOptions, Outcome, Policy, Servers, execute_tools, format_results_prompt};
 
-/// Reads replies of models that write their calls into the text, and words what they are told next.
+/// The tool-call protocol for models that write calls into their text.
 #[derive(Clone, Copy, Debug)]
 pub struct CliMcpResponseHandler {
-    /// The round, from 1; calls without an id get one from it.
+    /// The round, starting at 1; used in the ids of calls without one.
     pub round: u32,
 }
 
 impl CliMcpResponseHandler {
-    /// The calls of a reply, and what was meant as one and could not be read.
+    /// The calls of a reply, and what looks like a call but could not be read.
     ///
-    /// What the reply repeats of what it was sent is not read: neither the prompt nor tool output.
+    /// Ignores whatever the reply repeats from its prompt or from tool output.
     pub fn parse_tool_calls(self, reply: &str, sent: &Payload) -> (Vec<Call>, Vec<String>) {
         let parsed = parse_tool_calls(&without_echo(reply, sent));
         let calls = parsed.value.calls.into_iter().enumerate().map(|(index, call)| {
@@ -22,7 +22,7 @@ impl CliMcpResponseHandler {
             Call { id, name: call.name, arguments: call.arguments }
         });
         let problems = parsed.problems.into_iter().map(|problem| problem.message);
-        // A thought that never ends is no call.
+        // An unclosed thought contains no call.
         let is_of_call = |message: &String| {
             let thoughts = ["`<think", "`</think", "`<thought", "`</thought"];
             !thoughts.iter().any(|start| message.starts_with(start))
@@ -30,7 +30,7 @@ impl CliMcpResponseHandler {
         (calls.collect(), problems.filter(is_of_call).collect())
     }
 
-    /// Runs the calls under a policy; one that it does not grant is refused, and that is its result.
+    /// Runs the calls under a policy. The result of a call that is not granted is a refusal.
     pub fn execute_tools(
         self,
         calls: &[Call],
@@ -41,12 +41,12 @@ impl CliMcpResponseHandler {
         execute_tools(calls, policy, servers, options)
     }
 
-    /// The results as the next words to the model: data that cannot leave its fence.
+    /// Formats the results as the next message to the model: data that cannot leave its fence.
     pub fn format_results_prompt(self, outcomes: &[Outcome], problems: &[String]) -> String {
         format_results_prompt(outcomes, problems)
     }
 
-    /// What is added to the exchange: the reply, and the results as data.
+    /// The turns to add: the reply, and the results as data.
     pub fn turns(self, reply: String, outcomes: &[Outcome], problems: &[String]) -> [Turn; 3] {
         let results = self.format_results_prompt(outcomes, problems);
         [
@@ -54,7 +54,7 @@ impl CliMcpResponseHandler {
             Turn::Assistant { content: reply, tool_calls: Vec::new() },
             Turn::User {
                 content: format!(
-                    "## Results {}\n\n{results}\n\nGo on: call tools as before, or answer what was asked above.",
+                    "## Results {}\n\n{results}\n\nContinue: call tools as before, or answer the request above.",
                     self.round
                 ),
             },
@@ -62,14 +62,14 @@ impl CliMcpResponseHandler {
     }
 }
 
-/// A reply without what was sent, where it repeats that word for word.
+/// Removes text that the reply repeats word for word from what was sent.
 fn without_echo(reply: &str, sent: &Payload) -> String {
     let system = sent.system_text();
     let messages: Vec<String> = sent.messages.iter().map(PayloadMessage::text).collect();
     let messages = messages.iter().map(String::as_str);
     let all: Vec<&str> = messages.clone().chain(sent.turns.iter().map(Turn::content)).collect();
     let whole = all.join("\n\n");
-    // A model may well repeat a call of its own.
+    // A model may repeat a call of its own.
     let others = sent.turns.iter().filter(|turn| !matches!(turn, Turn::Assistant { .. }));
     let texts = std::iter::once(whole.as_str())
         .chain(system.as_deref())

@@ -1,9 +1,9 @@
-//! One exchange with a provider, whoever holds it: a phase of a session, a judge at a gate, `prompt send`, a run.
+//! One exchange with a provider, for any asker: a phase of a session, a judge at a gate, `prompt send`, a run.
 //!
-//! The order of events is decided here and nowhere else: what cannot be sent is refused, then what is too dear; the
-//! record says that it is sent before anybody is asked; a reply is whole on disk before it is on record; results of tools
-//! are on record before the next request. An [`Asker`] supplies what is its own: where the bytes go, and how each event
-//! is put on record.
+//! The order of events is fixed here only. What cannot be sent is refused first, then what exceeds the budget. The
+//! journal records that a request is sent before it is sent. A reply is complete on disk before it is recorded, and
+//! results of tools are recorded before the next request. Each [`Asker`] supplies what differs: where the bytes go, and
+//! how events are recorded.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -20,14 +20,14 @@ use super::rounds::Rounds;
 use crate::Engine;
 use crate::session::session_error::SessionError;
 
-/// Why a provider is not asked.
+/// Why a request was not sent.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The request cannot be sent as it is.
+    /// The request is invalid for this provider.
     Unsendable(SessionError),
-    /// It may cost more than may be spent.
+    /// It may exceed the budget.
     OverBudget(String),
-    /// Somebody stopped the exchange.
+    /// The user stopped the exchange.
     Stopped(AskError),
 }
 
@@ -41,7 +41,7 @@ impl From<Refusal> for SessionError {
     }
 }
 
-/// A request that is about to be sent.
+/// A request about to be sent.
 #[derive(Debug)]
 pub(crate) struct OutgoingRequest<'a> {
     pub(crate) provider: &'a str,
@@ -49,95 +49,91 @@ pub(crate) struct OutgoingRequest<'a> {
     pub(crate) is_free: bool,
 }
 
-/// A reply that is whole on disk and not on record yet.
+/// A reply that is complete on disk and not recorded yet.
 #[derive(Debug)]
 pub(crate) struct ArrivedReply {
-    /// How the call went.
     pub(crate) call: Box<Call>,
-    /// The tools that the model wants used, by its API's own means.
+    /// Calls made through the API's own tool protocol.
     pub(crate) tool_calls: Vec<ToolCall>,
     /// Whether the agent wrote to the response path.
     pub(crate) has_written: bool,
-    /// Where it is.
     pub(crate) files: CallFiles,
-    /// The round that its calls would be, from 1.
+    /// The round that its calls would start, from 1.
     pub(crate) round: u32,
 }
 
-/// What an asker gives back in the middle of an exchange: something to go on with, or the end.
+/// The result of an asker's callback: a value to continue with, or the end of the exchange.
 pub(crate) type AskerResult<A, T = ()> = Result<ControlFlow<<A as Asker>::End, T>, <A as Asker>::Error>;
 
-/// Who holds an exchange: when a method that begins with `on` returns, what it is told is on record.
+/// The owner of an exchange. When a method that starts with `on` returns, the event is recorded.
 pub(crate) trait Asker: Sized {
-    /// The calls of a reply, as whoever runs them reads them.
+    /// The calls of a reply, in the form that the asker runs.
     type Calls;
-    /// What an exchange ends with.
+    /// The result of the exchange.
     type End;
     type Error: From<SessionError>;
 
-    /// The configuration that calls are made with.
     fn config(&self) -> &Config;
 
-    /// What was spent before the next call; `unsettled` is a call that is not on record yet.
+    /// Spent before the next call; `unsettled` is a call that is not recorded yet.
     fn spent(&self, unsettled: Option<&Call>) -> Total;
 
-    /// Where the next call goes.
+    /// The files for the next call.
     fn files(&mut self) -> Result<CallFiles, Self::Error>;
 
-    /// Nobody is asked.
+    /// The request was refused and nothing was sent.
     fn on_refused(&mut self, refusal: Refusal) -> Result<Self::End, Self::Error>;
 
-    /// The provider is asked next.
+    /// The request is about to be sent.
     fn on_sent(&mut self, sending: &OutgoingRequest<'_>) -> Result<(), Self::Error>;
 
-    /// A person will put the reply in place.
+    /// A person will provide the reply.
     fn on_person(&mut self, files: &CallFiles) -> Result<Self::End, Self::Error>;
 
-    /// The provider did not answer.
     fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<Self::End, Self::Error>;
 
-    /// A reply arrived: what it calls, or nothing when it is the last one.
+    /// A reply arrived. Returns its calls; `None` if it is the final reply.
     fn on_arrived(
         &mut self,
         arrived: &mut ArrivedReply,
         sent: &Payload,
     ) -> AskerResult<Self, Option<Self::Calls>>;
 
-    /// The reply is the last one.
+    /// The reply is final.
     fn on_reply(&mut self, arrived: ArrivedReply, tool_loop: &Rounds) -> Result<Self::End, Self::Error>;
 
-    /// Runs the calls of a reply and puts their results on record; a payload that is sent again gets them too.
+    /// Runs the calls of a reply and records their results; adds them to the payload if it is sent again.
     fn on_calls(
         &mut self,
         calls: Self::Calls,
         payload: &mut Rc<Payload>,
     ) -> AskerResult<Self, Vec<CallResult>>;
 
-    /// The results are on record, and nothing speaks against another request.
+    /// The results are recorded, and another request is allowed.
     fn after_calls(&mut self, arrived: &mut ArrivedReply) -> AskerResult<Self> {
         let _ = arrived;
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The next request; the same with what was added to it when nothing else is said.
+    /// The next request; by default the same one with the additions.
     fn next_order(&mut self, order: Order) -> AskerResult<Self, Order> {
         Ok(ControlFlow::Continue(order))
     }
 
-    /// The provider is asked again; `call` gave the reply before.
+    /// The provider is about to be asked again; `call` produced the previous reply.
     fn on_asked_again(&mut self, sending: &OutgoingRequest<'_>, call: Box<Call>) -> Result<(), Self::Error> {
         drop(call);
         self.on_sent(sending)
     }
 
-    /// The provider is not asked again; `call` gave the reply before.
+    /// The provider is not asked again; `call` produced the previous reply.
     fn on_not_asked_again(&mut self, refusal: Refusal, call: Box<Call>) -> Result<Self::End, Self::Error> {
         drop(call);
         self.on_refused(refusal)
     }
 }
 
-/// An exchange with a provider that is open.
+/// An exchange with an opened provider.
 pub(crate) struct Exchange<'e> {
     engine: &'e Engine,
     provider: String,
@@ -145,7 +141,7 @@ pub(crate) struct Exchange<'e> {
     tool_loop: Rounds,
 }
 
-/// Goes on with the value, or ends the exchange.
+/// Continues with the value, or ends the exchange.
 macro_rules! go_on {
     ($flow:expr) => {
         match $flow {
@@ -156,7 +152,7 @@ macro_rules! go_on {
 }
 
 impl<'e> Exchange<'e> {
-    /// An exchange with a provider; it is opened here, and nowhere else on the way.
+    /// Opens the provider; the exchange opens no other.
     pub(crate) fn open(
         engine: &'e Engine,
         config: &Config,
@@ -167,17 +163,16 @@ impl<'e> Exchange<'e> {
         Ok(Self { engine, provider: provider.to_owned(), opened, tool_loop })
     }
 
-    /// Whether asking twice costs nothing and changes nothing.
+    /// Whether asking again costs nothing and changes nothing.
     pub(crate) fn is_free(&self) -> bool {
         self.opened.is_free()
     }
 
-    /// What cannot be sent as it is.
     pub(crate) fn refuse(&self, order: &Order) -> Result<(), SessionError> {
         order.refuse(self.opened.as_ref(), self.engine)
     }
 
-    /// Sends a request and takes what follows from it, to the last reply.
+    /// Sends a request and handles replies until the final one.
     pub(crate) fn run<A: Asker>(self, asker: &mut A, order: Order) -> Result<A::End, A::Error> {
         if let Some(refusal) = self.refusal(asker, &order, None)? {
             return asker.on_refused(refusal);
@@ -186,7 +181,7 @@ impl<'e> Exchange<'e> {
         self.resume(asker, order)
     }
 
-    /// The same for a request that is on record already.
+    /// Like [`Self::run`], for a request that is already recorded.
     pub(crate) fn resume<A: Asker>(mut self, asker: &mut A, mut order: Order) -> Result<A::End, A::Error> {
         loop {
             let files = asker.files()?;

@@ -1,18 +1,18 @@
-//! A prompt becomes what is handed to a provider.
+//! Builds payloads from prompts.
 //!
-//! The one place where a payload is made: of a built prompt, of the files of a session, of the layers of a run.
+//! The only place that does: for a built prompt, the files of a session, and the layers of a run.
 
 use aiwf_prompt::{CountTokens, OwnedText, Prompt, Role, Stability, Tokens};
 use aiwf_provider::{AttachedFile, Payload, PayloadMessage, SectionHash, Turn};
 
-/// What stands between system texts that travel as one.
+/// Joins system texts that are sent as one.
 const JOINT: &str = "\n\n";
 
-/// The payload of a prompt: its system text, its files, its messages, and what each is made of.
+/// The payload of a prompt: system text, files and messages, with their owners.
 ///
-/// The id of a session may stand in the text.
+/// The id of a session may be part of the text.
 pub(crate) fn payload_of(prompt: &Prompt, session_id: Option<&str>) -> Payload {
-    // A breakpoint behind text that changes would never be met again.
+    // A cache breakpoint after text that changes would never be hit.
     let reports = prompt.sections();
     let kept = || reports.iter().filter(|section| section.is_kept);
     let is_stable = kept()
@@ -22,7 +22,7 @@ pub(crate) fn payload_of(prompt: &Prompt, session_id: Option<&str>) -> Payload {
     Payload { is_system_stable: is_stable && !payload.system.is_empty(), files: files_of(prompt), ..payload }
 }
 
-/// The files that travel with a prompt.
+/// The files attached to a prompt.
 pub(crate) fn files_of(prompt: &Prompt) -> Vec<AttachedFile> {
     prompt
         .attached()
@@ -33,7 +33,7 @@ pub(crate) fn files_of(prompt: &Prompt) -> Vec<AttachedFile> {
 
 /// The payload of messages, each a list of blocks with their owners.
 ///
-/// Every API has one place for system text, before everything else: system messages become one text.
+/// Every API has one place for system text, before everything else, so system messages are joined.
 pub(crate) fn payload_from(messages: Vec<Vec<OwnedText>>, session_id: Option<&str>) -> Payload {
     let mut payload = Payload { session_id: session_id.map(str::to_owned), ..Payload::default() };
     let n_system = messages
@@ -61,7 +61,7 @@ pub(crate) fn payload_from(messages: Vec<Vec<OwnedText>>, session_id: Option<&st
     payload
 }
 
-/// The tokens of everything a provider gets.
+/// The tokens of the whole payload.
 pub(crate) fn tokens_of(payload: &Payload, counter: &dyn CountTokens) -> Tokens {
     let tools: Vec<String> = payload.tools.iter().map(|tool| serde_json::json!(tool).to_string()).collect();
     let system = payload.system_text();

@@ -1,4 +1,4 @@
-//! What is known about providers, for `aiwf providers`.
+//! Reports on providers, for `aiwf providers`.
 
 use aiwf_config::{Config, Flags};
 use aiwf_prompt::{Capability, FsAbility};
@@ -12,79 +12,71 @@ use crate::ask::providers::{
 use crate::catalog::validate::Finding;
 use crate::session::session_error::SessionError;
 
-/// How many providers are looked at at the same time.
+/// Maximum number of providers checked in parallel.
 const MAX_THREADS: usize = 8;
 
-/// What is known about a provider.
 #[derive(Clone, Debug, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of the JSON")]
 pub struct ProviderReport {
-    /// Its name.
     pub name: String,
-    /// What kind of provider it is.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it is.
     pub description: &'static str,
-    /// The model, when one is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What it can do with files, as it would be used to give files.
+    /// File access when it writes files.
     pub fs_ability: &'static str,
-    /// What it could do if aiwf could hold it to the response path.
+    /// File access that it would have if aiwf could limit it to the response path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lowered_from: Option<&'static str>,
-    /// What it can do with files in plans and reviews, where it is held to reading.
+    /// File access in plans and reviews, where it may only read.
     pub fs_ability_read_only: &'static str,
-    /// Whether it edits files itself, in a worktree, instead of giving them in its reply.
+    /// Whether it edits files in a worktree instead of replying with edits.
     pub writes_files: bool,
-    /// What aiwf can hold it to.
+    /// How far aiwf can restrict it.
     pub confinement: &'static str,
-    /// Whether it takes system text apart from the user's.
+    /// Whether it takes a separate system prompt.
     pub supports_system_prompt: bool,
-    /// Whether it opens `@path` references by itself.
+    /// Whether it opens `@path` references itself.
     pub supports_file_attachments: bool,
-    /// How many tokens it reads at once, where that is known.
+    /// In tokens, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// How many tokens of reply are asked for, where aiwf can limit them.
+    /// Maximum number of reply tokens, if aiwf can limit them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u64>,
-    /// Whether the reply arrives piece by piece.
     pub streaming: bool,
-    /// Whether it calls tools by its own means.
+    /// Whether it supports tools natively.
     pub tools: bool,
-    /// The agent whose system templates it gets.
+    /// The agent whose system templates it uses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template_agent: Option<&'static str>,
-    /// Where its server is, when not the vendor's.
+    /// The server, if it is not the vendor's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Where its key is looked for.
+    /// Where its key comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Where its program is, when it is one that is installed.
+    /// Path of the installed program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// The version its program prints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The version of its program that aiwf is tested with.
+    /// The version of the program that aiwf is tested with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tested_version: Option<&'static str>,
-    /// Whether it is set up so that it can be asked, and its program works.
+    /// Whether it is configured completely and its program works.
     pub can_be_asked: bool,
-    /// Why it cannot, and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(skip)]
     pub problem: Option<Finding>,
 }
 
 impl Engine {
-    /// Every provider: the built-in ones and those of the configuration; only one of them when it is named.
+    /// All providers, built in and configured, or only the given one.
     ///
-    /// The programs of agents are run for their version and their help, those that only a checkout names after the
-    /// user agreed to them.
+    /// Runs the programs of agents to get their version and help. Programs that only a checkout names are run only
+    /// after the user agreed to them.
     pub fn providers(&self, only: Option<&str>) -> Result<Vec<ProviderReport>, SessionError> {
         let config = load_config(self.settings(), &Flags::default())?;
         let mut names = names(&config);
@@ -103,7 +95,6 @@ impl Engine {
         Ok(reports.collect())
     }
 
-    /// The names of all providers.
     pub fn provider_names(&self) -> Result<Vec<String>, SessionError> {
         Ok(names(&load_config(self.settings(), &Flags::default())?))
     }

@@ -1,11 +1,11 @@
-//! Providers by the name a session gives them: what the configuration says about each becomes a setting that
+//! Resolves provider names: builds the settings with which `aiwf-provider` opens them.
 //! `aiwf-provider` can open.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aiwf_config::{CheckoutProvider, Config, ConfigFile, Flags, Origin, Settings, Sourced};
+use aiwf_config::{CheckoutProvider, Config, ConfigFile, EditForm, Flags, Origin, Settings, Sourced};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{
     Ask, BaseUrl, Cassette, Confinement, FsAbilitySettings, KeySource, Kind, Permission, Provider,
@@ -18,7 +18,7 @@ use crate::ask::watch::CallEvent;
 use crate::prompt::gather::DocumentFsAbility;
 use crate::session::session_error::SessionError;
 
-/// What stands behind a name.
+/// The configuration of a provider name.
 pub(crate) struct ProviderEntry<'c> {
     pub(crate) kind: &'c str,
     pub(crate) table: Option<&'c aiwf_config::ProviderConfig>,
@@ -31,12 +31,12 @@ pub(crate) fn named<'c>(name: &'c str, config: &'c Config) -> ProviderEntry<'c> 
     ProviderEntry { kind, table, built_in: provider(kind) }
 }
 
-/// The value of a setting, without its origin.
+/// The value without its origin.
 fn value<T: Clone>(sourced: Option<&Sourced<T>>) -> Option<T> {
     sourced.map(|sourced| sourced.value.clone())
 }
 
-/// Everything the configuration says about a provider.
+/// The complete setting of a provider.
 pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
     let ProviderEntry { kind, table, built_in } = named(name, config);
     let mut setting = ProviderSetting::new(name, kind);
@@ -53,21 +53,21 @@ pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
         setting.model = default_model;
         return setting;
     };
-    // A server of one's own has models of its own.
+    // A custom server has its own models.
     let default_model = default_model.filter(|_| table.base_url.is_none());
     setting.model = value(table.model.as_ref()).or(default_model);
     setting.base_url = table.base_url.as_ref().map(|url| BaseUrl {
         url: url.value.clone(),
-        // A project's address that the user agreed to is the user's; without consent nothing is opened.
+        // A project's address counts as the user's once the user agreed to it; without consent nothing is opened.
         is_users: is_set_by_user(url.origin) || is_agreed || is_named_by_user(config, &url.value),
     });
     if table.base_url.is_some() {
-        // A server of one's own gets no vendor's key by itself.
+        // A custom server does not get a vendor's key by default.
         key_variable = None;
     }
     key_variable = value(table.api_key_env.as_ref()).or(key_variable);
     setting.key = if is_untrusted {
-        // The checkout named the variable: what it holds is not even looked at.
+        // The checkout names the variable, so its value is not even read.
         key_variable.map_or(KeySource::None, |name| KeySource::Variable { name, value: None })
     } else {
         key_source(key_variable, value(table.api_key_command.as_ref()))
@@ -79,14 +79,7 @@ pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
         value(table.first_byte_timeout.as_ref()).unwrap_or(timeouts.first_byte).min(timeouts.total);
     setting.program = value(table.program.as_ref()).map(Into::into);
     setting.argv = value(table.argv.as_ref()).unwrap_or_default();
-    setting.reply = match table.reply.as_ref().map(|reply| reply.value.as_str()) {
-        Some("file") => ReplySource::File,
-        Some(reply) => match reply.strip_prefix("json:") {
-            Some(pointer) => ReplySource::Json(pointer.to_owned()),
-            None => ReplySource::Stdout,
-        },
-        None => ReplySource::Stdout,
-    };
+    setting.reply = reply_source(table);
     setting.env = table.env.iter().map(|(name, value)| (name.clone(), value.value.clone())).collect();
     setting.dir = value(table.dir.as_ref());
     setting.max_output_tokens =
@@ -107,7 +100,7 @@ fn is_set_by_user(origin: Origin) -> bool {
     !matches!(origin, Origin::File { file: ConfigFile::Project, .. })
 }
 
-/// Whether the user's own file names an address for any provider.
+/// Whether the user's own file sets this address for any provider.
 fn is_named_by_user(config: &Config, url: &str) -> bool {
     config.users_base_urls.contains(url)
 }
@@ -123,50 +116,50 @@ fn key_source(variable: Option<String>, command: Option<Vec<String>>) -> KeySour
     }
 }
 
-/// What a provider is asked to do: it decides what it may touch.
+/// The task of a provider; it decides what the provider may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Duty {
-    /// To think: plans, reviews, verdicts.
+    /// Plans, reviews, verdicts.
     Read,
-    /// To give files: it may write its reply.
+    /// Files: it may write its reply.
     Write,
 }
 
-/// What a provider can take in a duty, and what it may touch.
+/// What a provider can take and may touch for a duty.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ability {
     pub(crate) capability: Capability,
-    /// What it could do with files if it were let; it is held to less.
+    /// The file access it would have without restrictions.
     pub(crate) lowered_from: Option<FsAbility>,
     pub(crate) permission: Permission,
-    /// The agent whose system templates it takes; of recordings, the one that was recorded.
+    /// The agent whose system templates it uses; for recordings, the recorded one.
     pub(crate) template_agent: Option<&'static str>,
-    /// Whether it calls tools of ours by its own means; of recordings, whether the recorded one did.
+    /// Whether it supports tools natively; for recordings, whether the recorded provider did.
     pub(crate) has_native_tools: bool,
 }
 
-/// What flags and documents say about a receiver; what they leave open the configuration decides.
+/// Abilities set by flags and documents; the configuration decides the rest.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RequestedAbility {
-    /// What a flag says about files.
+    /// File access set by a flag.
     pub(crate) fs_ability: Option<FsAbility>,
-    /// What a receiver such as `manual` can do when neither it nor any setting says; `local-write` when not given.
+    /// File access of a receiver such as `manual` if nothing sets it; `local-write` if `None`.
     pub(crate) default_fs_ability: Option<FsAbility>,
-    /// What the document says about files.
+    /// File access set by the document.
     pub(crate) document: DocumentFsAbility,
-    /// Whether it takes system text apart from the user's.
+    /// Whether it takes a separate system prompt.
     pub(crate) supports_system_prompt: Option<bool>,
-    /// Whether files are named instead of standing in the prompt.
+    /// Whether files are referenced instead of included in the prompt.
     pub(crate) supports_file_attachments: Option<bool>,
-    /// Whether a receiver that nobody named takes system text apart.
+    /// Whether an unnamed receiver takes a separate system prompt.
     pub(crate) has_system_layers: bool,
 }
 
-/// What a provider can take, and what it may touch, in a duty: the one answer for building, showing and sending.
+/// Resolves what a provider can take and may touch for a duty: the same answer for building, showing and sending.
 ///
-/// Flags come first, then the document, the provider's table, the defaults of the configuration, and the kind. An agent
-/// that aiwf starts and holds to reading cannot save its reply, so it is asked for the text. Without a name it is
-/// somebody about whom only flags, document and configuration say anything.
+/// The order: flags, document, the provider's table, the configuration's defaults, the provider's kind. An agent that
+/// aiwf starts read-only cannot save its reply, so it is asked for text. Without a name, only flags, document and
+/// configuration count.
 pub(crate) fn resolve(
     name: Option<&str>,
     config: &Config,
@@ -236,20 +229,31 @@ pub(crate) fn resolve(
     })
 }
 
-/// What a provider can do with files when nobody says: a `command` saves its reply exactly when that is a file.
+/// How the reply of a `command` is found.
+fn reply_source(table: &aiwf_config::ProviderConfig) -> ReplySource {
+    match table.reply.as_ref().map(|reply| reply.value.as_str()) {
+        Some("file") => ReplySource::File,
+        Some(reply) => match reply.strip_prefix("json:") {
+            Some(pointer) => ReplySource::Json(pointer.to_owned()),
+            None => ReplySource::Stdout,
+        },
+        None => ReplySource::Stdout,
+    }
+}
+
+/// The file access of a provider by default: a `command` saves its reply only if its reply is a file.
 fn own_fs_ability(
     table: Option<&aiwf_config::ProviderConfig>,
     built_in: Option<&Provider>,
 ) -> Option<FsAbility> {
     let built_in = built_in?;
-    let reply = table.and_then(|table| table.reply.as_ref()).map(|reply| reply.value.as_str());
-    if built_in.kind == Kind::Command && reply == Some("file") {
+    if built_in.kind == Kind::Command && table.map(reply_source) == Some(ReplySource::File) {
         return Some(FsAbility::LocalWrite);
     }
     built_in.fs_ability
 }
 
-/// The same for a provider whose prompt has no document of its own.
+/// Like [`resolve`], for a provider whose prompt has no document of its own.
 pub(crate) fn ability(
     name: &str,
     config: &Config,
@@ -260,24 +264,23 @@ pub(crate) fn ability(
     resolve(Some(name), config, RequestedAbility { fs_ability, ..RequestedAbility::default() }, duty, call)
 }
 
-/// The agent of that name, when there are templates for it.
+/// The agent of that name, if it has templates.
 fn known_agent(name: &str) -> Option<&'static str> {
     built_in_providers().iter().filter_map(|built_in| built_in.template_agent).find(|known| *known == name)
 }
 
-/// What the provider of recordings could take when they were made.
+/// The capability of the recorded provider.
 fn recorded_capability(name: &str, config: &Config, call: &str) -> Option<RecordedCapability> {
     let ProviderEntry { table, built_in, .. } = named(name, config);
     built_in.filter(|built_in| built_in.kind == Kind::Replay)?;
     cassette(table)?.capability(call)
 }
 
-/// The recordings of a provider of type `replay`.
 fn cassette(table: Option<&aiwf_config::ProviderConfig>) -> Option<Cassette> {
     Some(Cassette::in_directory(table?.dir.as_ref()?.value.clone()))
 }
 
-/// How many tokens a provider reads at once, less those of its reply.
+/// The provider's context window in tokens, without the part reserved for the reply.
 pub(crate) fn window(name: &str, config: &Config) -> Option<u64> {
     let ProviderEntry { table, built_in, .. } = named(name, config);
     let window = table
@@ -286,16 +289,16 @@ pub(crate) fn window(name: &str, config: &Config) -> Option<u64> {
     Some(window.saturating_sub(setting(name, config).max_output_tokens.unwrap_or(0)))
 }
 
-/// Whether a provider is a program that could touch the project.
+/// Whether a provider is a program that could change the project.
 pub(crate) fn can_write_files(name: &str, config: &Config) -> bool {
     let built_in = named(name, config).built_in;
     built_in
         .is_some_and(|built_in| built_in.kind != Kind::Manual && built_in.confinement != Confinement::NoHands)
 }
 
-/// Whether a provider edits files itself, so that it is given a worktree instead of being asked for edits in its reply.
+/// Whether a provider edits files itself, so that it gets a worktree instead of a request for edits in its reply.
 ///
-/// Agents do, and a `command` whose table says so. Recordings do when one of them has the changes of its call.
+/// True for agents, for a `command` configured that way, and for recordings that contain changes of files.
 pub(crate) fn writes_files(name: &str, config: &Config) -> bool {
     let ProviderEntry { table, built_in, .. } = named(name, config);
     match built_in.map(|built_in| built_in.kind) {
@@ -306,25 +309,36 @@ pub(crate) fn writes_files(name: &str, config: &Config) -> bool {
     }
 }
 
-/// Whether somebody else than a person replies, so that tools can be run in between.
+/// The form in which a provider is asked for changes that it cannot make itself.
+pub(crate) fn edit_form(name: &str, config: &Config) -> EditForm {
+    let own = named(name, config).table.and_then(|table| table.edit_form.as_ref());
+    own.unwrap_or(&config.defaults.edit_form).value
+}
+
+/// Whether aiwf can keep a provider from writing. An unknown program can do whatever its user can.
+pub(crate) fn is_confined(name: &str, config: &Config) -> bool {
+    named(name, config).built_in.is_none_or(|built_in| built_in.confinement != Confinement::Unconfined)
+}
+
+/// Whether a program replies, so that tools can run in between.
 pub(crate) fn can_use_tools(name: &str, config: &Config) -> bool {
-    // What is not built in was brought by the program around the engine.
+    // Providers that are not built in come from the embedding program.
     named(name, config).built_in.is_none_or(|built_in| built_in.kind != Kind::Manual)
 }
 
-/// The agent whose system templates a provider takes.
+/// The agent whose system templates a provider uses.
 pub(crate) fn template_agent(name: &str, config: &Config) -> Option<&'static str> {
     named(name, config).built_in.and_then(|built_in| built_in.template_agent)
 }
 
-/// Who counts the tokens of a provider's prompts.
+/// The tokenizer for a provider's prompts.
 pub(crate) fn tokenizer(name: &str, config: &Config) -> aiwf_prompt::Tokenizer {
     named(name, config).built_in.map_or(aiwf_prompt::Tokenizer::Estimate, |built_in| built_in.tokenizer)
 }
 
-/// A provider that the project's configuration defines or redirects and the user did not agree to.
+/// A provider that the project's configuration defines or redirects without the user's consent.
 ///
-/// People and recordings start nothing, contact nobody and get no key, so they need no consent.
+/// People and recordings start no program, contact no server and get no key, so they need no consent.
 pub(crate) fn untrusted_provider<'c>(name: &str, config: &'c Config) -> Option<&'c CheckoutProvider> {
     let is_harmless = named(name, config)
         .built_in
@@ -332,12 +346,12 @@ pub(crate) fn untrusted_provider<'c>(name: &str, config: &'c Config) -> Option<&
     config.checkout.providers.get(name).filter(|provider| !provider.is_agreed && !is_harmless)
 }
 
-/// A provider that can be asked, by every thread of a program.
+/// A provider shared between threads.
 pub(crate) type SharedProvider = Arc<dyn Ask + Send + Sync>;
 
 /// The providers that an engine and its clones opened, by name, each with the setting it was opened with.
 ///
-/// A configuration may change while an engine lives, so one that is set otherwise by now is opened anew.
+/// If the setting has changed since, the provider is opened again.
 #[derive(Clone, Default)]
 pub(crate) struct OpenedProviders(Arc<Mutex<BTreeMap<String, (ProviderSetting, SharedProvider)>>>);
 
@@ -362,10 +376,10 @@ impl OpenedProviders {
 }
 
 impl Engine {
-    /// The same engine with a provider of the program's own, which sessions, changes, runs and prompts name like any
-    /// other. It wins over a configured one of that name.
+    /// Adds a provider of the embedding program, usable by name like any other. It replaces a configured provider of
+    /// that name.
     ///
-    /// It is asked for text and gets everything in one prompt; `[providers.NAME]` can say that it can do more.
+    /// It gets everything in one prompt and replies with text; `[providers.NAME]` can give it more abilities.
     #[must_use]
     pub fn with_provider(
         mut self,
@@ -378,13 +392,13 @@ impl Engine {
         self
     }
 
-    /// A provider that can be asked, opened once; nothing is started, contacted or given a key without consent.
+    /// Opens a provider once. Nothing is started, contacted or given a key without consent.
     pub(crate) fn open_provider(&self, name: &str, config: &Config) -> Result<SharedProvider, SessionError> {
         let call_context = self.call_context();
         if let Some(provider) = call_context.providers.get(name) {
             return Ok(Arc::clone(provider));
         }
-        // Looked at every time: consent may be withdrawn while an engine lives.
+        // Checked every time: consent may be withdrawn while an engine lives.
         if let Some(provider) = untrusted_provider(name, config) {
             let (name, shown) = (name.to_owned(), provider.shown.clone());
             return Err(SessionError::UntrustedProvider { name, shown });
@@ -400,14 +414,14 @@ impl Engine {
     }
 }
 
-/// Reads the configuration and checks the provider names in it; models that flags name win.
+/// Reads the configuration and checks its provider names; models set by flags override it.
 pub(crate) fn load_config(settings: &Settings, flags: &Flags) -> Result<Config, SessionError> {
     let mut config = Config::load(settings, flags)?;
     let embedded = settings.embedded_providers.iter().map(String::as_str);
     let known: Vec<&str> = kind_names().into_iter().chain(embedded).collect();
     config.check_providers(&known)?;
     for (provider, model) in &settings.models {
-        // A table would make a provider of a name that is none.
+        // A table would define a provider under an invalid name.
         if known.contains(&provider.as_str()) || config.providers.contains_key(provider) {
             config.set_model(provider, model);
         }
@@ -416,7 +430,7 @@ pub(crate) fn load_config(settings: &Settings, flags: &Flags) -> Result<Config, 
     Ok(config)
 }
 
-/// A provider that does not exist is found before anything is written.
+/// Reports an unknown provider before anything is written.
 pub(crate) fn refuse_unknown(
     name: &str,
     config: &Config,

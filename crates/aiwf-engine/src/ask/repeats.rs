@@ -1,4 +1,4 @@
-//! Finds a model that makes the same failing call again and again: one rule for sessions, prompts and runs.
+//! Detects a model that keeps making the same failing call: one rule for sessions, prompts and runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use aiwf_store::sha256_hex;
 use aiwf_tools::canonical;
 use serde_json::Value;
 
-/// In how many rounds a call may fail before the model is not asked again.
+/// The number of rounds in which a call may fail before the model is not asked again.
 pub(crate) const MAX_EQUAL_FAILURES: u32 = 3;
 
-/// How a call ended, and what tells it from others.
+/// The result of a call, with its identity.
 #[derive(Clone, Debug)]
 pub(crate) struct CallResult {
     print: String,
@@ -17,28 +17,28 @@ pub(crate) struct CallResult {
 }
 
 impl CallResult {
-    /// A call by the tool's own name; the order of its arguments does not count.
+    /// Identifies a call by the tool's own name and its arguments in any order.
     pub(crate) fn new(name: &str, arguments: &Value, is_error: bool) -> Self {
         Self { print: sha256_hex(format!("{name} {}", canonical(arguments)).as_bytes()), is_error }
     }
 
-    /// Something that was meant as a call and could not be read.
+    /// Something that looks like a call but could not be read.
     pub(crate) fn unreadable(problem: &str) -> Self {
         Self { print: sha256_hex(problem.as_bytes()), is_error: true }
     }
 }
 
-/// In how many rounds each call failed since the last call that worked.
+/// The number of rounds in which each call failed since the last successful call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repeats {
     failures: BTreeMap<String, u32>,
 }
 
 impl Repeats {
-    /// Takes the calls of a round; true when one of them failed for the third time and nothing worked in between.
+    /// Counts the calls of a round; returns true if one failed for the third time with no success in between.
     ///
-    /// A call counts once a round: what was called side by side has not been told of its failure yet. After a call that
-    /// worked the same one may do better, so counting begins anew.
+    /// A call counts once per round, because parallel calls do not see each other's failure. A successful call resets
+    /// the counts, because the same call may then succeed.
     pub(crate) fn take_round(&mut self, results: &[CallResult]) -> bool {
         if results.iter().any(|result| !result.is_error) {
             self.failures.clear();

@@ -1,29 +1,27 @@
-//! When a model that calls tools is asked again: how many rounds there may be, and the rule for repeated failures.
+//! Decides when a model that calls tools is asked again: the limit of rounds, and the rule for repeated failures.
 //!
-//! One loop for sessions, prompts and runs. Who runs the calls is not its affair: a run's tools change its state and are on
-//! record one by one, those of a session and a prompt ([`super::tool_caller`]) only answer.
+//! One loop for sessions, prompts and runs. It does not run calls: the tools of a run change its state and record each
+//! call, those of a session or prompt ([`super::tool_caller`]) only return results.
 
 use super::repeats::{CallResult, MAX_EQUAL_FAILURES, Repeats};
 
-/// How long a loop may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
-    /// So many rounds of calls; the model answers the results of the last one, and what it calls then is not run.
+    /// At most this many rounds of calls. The model sees the results of the last one; calls in its answer are not run.
     Rounds(u32),
-    /// So many requests; what the reply to the last one calls is run, for whoever goes on later.
+    /// At most this many requests. Calls in the last reply are run, for a later resume.
     Requests(u32),
 }
 
 /// Why a loop ended before the model was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutShort {
-    /// The model wanted more than there may be.
+    /// The model wanted more rounds than allowed.
     Limit,
-    /// The same call failed again and again.
+    /// The same call kept failing.
     Loop,
 }
 
-/// The rounds of one exchange.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     limit: Limit,
@@ -37,17 +35,16 @@ impl Rounds {
         Self { limit, n_done: 0, repeats: Repeats::default(), cut_short: None }
     }
 
-    /// The loop of a model that has no tools.
+    /// The loop of a model without tools.
     pub(crate) fn without_tools() -> Self {
         Self::new(Limit::Rounds(0))
     }
 
-    /// How many rounds of calls there were.
     pub(crate) fn n_rounds(&self) -> u32 {
         self.n_done
     }
 
-    /// Why it ended before the model was done, when it did.
+    /// Why it ended before the model was done, if it did.
     pub(crate) fn cut_short(&self) -> Option<CutShort> {
         self.cut_short
     }
@@ -66,7 +63,7 @@ impl Rounds {
         may_run
     }
 
-    /// Takes the results of a round: whether the model is not going in circles.
+    /// Records the results of a round; returns false if the same call keeps failing.
     pub(crate) fn end_round(&mut self, results: &[CallResult]) -> bool {
         let is_looping = self.repeats.take_round(results);
         if is_looping {
@@ -75,7 +72,6 @@ impl Rounds {
         !is_looping
     }
 
-    /// Whether there may be another request.
     pub(crate) fn may_ask_again(&mut self) -> bool {
         let may_ask = match self.limit {
             Limit::Rounds(_) => true,
@@ -87,11 +83,11 @@ impl Rounds {
         may_ask
     }
 
-    /// What a person should know about how the loop ended.
+    /// A warning for the user about how the loop ended.
     pub(crate) fn warning(&self) -> Option<String> {
         Some(match self.cut_short? {
             CutShort::Limit => format!(
-                "the model still called tools after {} rounds, the most there may be; its last reply is used and its \
+                "the model still called tools after {} rounds, the limit; its last reply is used and its \
                  calls were not run",
                 self.n_done
             ),

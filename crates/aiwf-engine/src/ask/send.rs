@@ -1,4 +1,4 @@
-//! Builds a prompt, sends it and hands the reply back: one call, no session.
+//! Builds a prompt, sends it and returns the reply: one call without a session.
 
 use std::io;
 use std::num::NonZeroU32;
@@ -20,62 +20,58 @@ use super::providers::{self, Ability, Duty};
 use super::repeats::CallResult;
 use super::rounds::{CutShort, Rounds};
 use super::tool_caller::{PhaseTools, RequestedCalls, Round, ToolCaller};
-use crate::prompt::build::{BuildOptions, Built, Engine};
+use crate::Engine;
+use crate::prompt::build::{BuildOptions, Built};
 use crate::prompt::document::Document;
 use crate::prompt::gather::{ChangeFlags, Progress};
 use crate::session::session_error::SessionError;
 
-/// How tools are used.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ToolOptions {
-    /// How many rounds of calls there may be; as the configuration says when not said.
+    /// Maximum number of rounds; `None` for the configured one.
     pub max_rounds: Option<NonZeroU32>,
 }
 
-/// What became of the tools.
+/// The use of tools.
 #[derive(Clone, Debug)]
 pub struct ToolReport {
-    /// How many rounds of calls were run.
+    /// Rounds of calls that were run.
     pub rounds: u32,
-    /// Every call.
     pub tool_calls: Vec<ToolUse>,
-    /// Whether the model wanted another round than there may be.
+    /// Whether the model wanted more rounds than allowed.
     pub max_rounds_reached: bool,
-    /// Whether the same call failed again and again.
+    /// Whether the same call kept failing.
     pub loop_detected: bool,
-    /// The same in words.
     pub warning: Option<String>,
 }
 
-/// A prompt that was sent, and the reply to it.
+/// A sent prompt and its reply.
 #[derive(Debug)]
 pub struct Sent {
-    /// SHA-256 of what was sent first, in its canonical form.
+    /// SHA-256 of the first payload in canonical form.
     pub payload_sha256: String,
-    /// Who answered.
     pub provider: String,
-    /// The model that answered.
     pub model: Option<String>,
-    /// What it cost, over all calls.
+    /// Sum over all calls.
     pub usage: Usage,
-    /// Files of the project that the agent changed although it was not to.
+    /// Files of the project that the agent changed without permission.
     pub touched: Vec<String>,
-    /// Things worth saying.
+    /// Notes about the calls.
     pub notes: Vec<String>,
-    /// What became of the tools, when there were any.
+    /// Set if tools were available.
     pub tools: Option<ToolReport>,
     text_path: PathBuf,
-    /// Holds the reply as long as somebody may read it.
+    /// Keeps the reply file alive while this value exists.
     directory: Option<TempDir>,
 }
 
 impl Sent {
-    /// The file that holds the reply; it goes when this does.
+    /// The reply file; it is removed with this value.
     pub fn reply_path(&self) -> &Path {
         &self.text_path
     }
 
-    /// Keeps the reply when it could not be put where it was wanted; everything else goes.
+    /// Keeps the reply file if it could not be copied, and removes everything else.
     pub fn keep_reply(self) -> PathBuf {
         let directory = self.directory.as_ref().map(|directory| directory.path().to_owned());
         let entries = directory.and_then(|directory| std::fs::read_dir(directory).ok());
@@ -89,7 +85,7 @@ impl Sent {
     }
 }
 
-/// A directory that only the user may enter; it goes with the value.
+/// A directory that only the user may enter; removed with the value.
 pub(crate) fn private_directory() -> Result<TempDir, StoreError> {
     let owner_only = std::fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix("aiwf-").permissions(owner_only).tempdir().map_err(no_place)
@@ -100,7 +96,7 @@ fn no_place(source: io::Error) -> StoreError {
 }
 
 impl Engine {
-    /// Builds the prompt a document asks for with the tools that `send` would send; starts their servers.
+    /// Builds a prompt with the tools that `send` would send; starts their servers.
     pub fn build_with_tools(
         &self,
         mut document: Document,
@@ -120,16 +116,16 @@ impl Engine {
         Ok(built)
     }
 
-    /// Refuses what cannot be sent, before anything is read for it.
+    /// Refuses unsuitable providers before anything is read.
     pub fn check_provider(&self, provider: &str) -> Result<(), SessionError> {
         let config = providers::load_config(self.settings(), &Flags::default())?;
         providers::refuse_unknown(provider, &config, || "`--provider`".to_owned())?;
         self.open_provider(provider, &config).map(drop)
     }
 
-    /// Sends a prompt to the provider it was built for and waits for the reply.
+    /// Sends a prompt to its provider and waits for the reply.
     ///
-    /// With tools, the calls of a reply are run and the model is asked again, until it calls none.
+    /// With tools, runs the calls of each reply and asks again, until a reply has no calls.
     pub fn send(
         &self,
         built: &Built,
@@ -188,7 +184,7 @@ impl Engine {
         })
     }
 
-    /// The tools of a reply, put into its document where the provider has no other way to see them.
+    /// Puts the tools into the document if the provider has no other way to see them.
     fn tools_to_send(
         &self,
         document: &mut Document,
@@ -205,7 +201,7 @@ impl Engine {
             return Err(no_tools(tools.problems()));
         }
         if let Document::Reply(reply) = document {
-            // Only what can be called is shown.
+            // Only callable tools are shown.
             reply.mcp_tools = tools.documents();
             reply.request.include_mcp_tools = Some(true);
         }
@@ -213,7 +209,7 @@ impl Engine {
     }
 }
 
-/// The last reply to a prompt, and how it came to it.
+/// The final reply, and how it was reached.
 struct LastReply {
     model: Option<String>,
     text_path: PathBuf,
@@ -222,12 +218,12 @@ struct LastReply {
     warning: Option<String>,
 }
 
-/// A prompt that is sent without a session: nothing is on record, and the caller gets everything.
+/// The asker for prompts without a session: it records nothing and returns everything to the caller.
 struct SendAsker<'a> {
     config: &'a Config,
     provider: &'a str,
     ledger: Arc<LedgerDir>,
-    /// Gone when half a reply was left to the caller.
+    /// Taken when an incomplete reply is left to the caller.
     directory: Option<TempDir>,
     tools: Option<ToolCaller>,
     total: Total,
@@ -271,7 +267,7 @@ impl Asker for SendAsker<'_> {
         if !has_text {
             return Err(failure.error.into());
         }
-        // Whoever asked decides what becomes of half a reply; nothing else stays.
+        // The caller decides what to do with an incomplete reply; everything else is removed.
         for entry in files.ledger.handle().entries().unwrap_or_default() {
             if entry.name != files.text {
                 files.ledger.remove(&entry.name)?;

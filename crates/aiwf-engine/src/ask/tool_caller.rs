@@ -1,8 +1,8 @@
 //! Runs the tools that a model calls in a session or a prompt, and adds reply and results to the next request.
 //!
-//! It knows two ways: providers with tools of their own are given a list and name calls by id (API mode); all others read
-//! the tools in the prompt and write calls into their text ([`CliMcpResponseHandler`]). Policy, caps and limits are the
-//! same for both.
+//! There are two ways: providers with native tools get a list and identify calls by id (API mode); all others read the
+//! tools in the prompt and write calls into their text ([`CliMcpResponseHandler`]). Policy and limits are the same for
+//! both.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -22,25 +22,25 @@ use super::rounds::{Limit, Rounds};
 use crate::ask::toolbox::{KeptResults, Toolbox};
 use crate::prompt::document::ToolDocument;
 
-/// The tools that a model may call, and where they run.
+/// The tools of a phase.
 #[derive(Clone, Debug)]
 pub(crate) struct PhaseTools {
     pub(crate) toolbox: Rc<Toolbox>,
     pub(crate) grant: Grant,
     pub(crate) policy: Policy,
-    /// How often the servers had said that their tools changed before they were listed.
+    /// How many tool list changes the servers had announced before the tools were listed.
     pub(crate) n_list_changes: u64,
-    /// Whether the provider calls tools by its own means.
+    /// Whether the provider supports tools natively.
     pub(crate) is_native: bool,
 }
 
 impl PhaseTools {
-    /// The tools for the payload: nothing when they stand in the prompt.
+    /// The tools for the payload; empty if they are in the prompt.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         if self.is_native { specs(&self.policy) } else { Vec::new() }
     }
 
-    /// The tools for the prompt: nothing when they are part of the payload.
+    /// The tools for the prompt; empty if they are in the payload.
     pub(crate) fn documents(&self) -> Vec<ToolDocument> {
         let document = |tool: &Tool| ToolDocument {
             name: tool.full_name(),
@@ -50,7 +50,7 @@ impl PhaseTools {
         if self.is_native { Vec::new() } else { self.policy.tools().map(document).collect() }
     }
 
-    /// What was granted and cannot be used, in words.
+    /// Granted tools that cannot be used, in words.
     pub(crate) fn problems(&self) -> Vec<String> {
         let refusals = self.policy.unusable_grants();
         refusals.iter().map(|refusal| format!("{refusal}; {}", refusal.hint())).collect()
@@ -69,12 +69,12 @@ fn spec(tool: &Tool) -> ToolSpec {
     }
 }
 
-/// What became of the calls of a reply.
+/// The results of a reply's calls.
 #[derive(Debug)]
 pub(crate) struct Round {
-    /// The calls that were run or refused.
+    /// Calls that were run or refused.
     pub(crate) uses: Vec<ToolUse>,
-    /// The same for the rule of repeated failures, with what could not be read.
+    /// The same for the rule of repeated failures, with unreadable calls.
     pub(crate) results: Vec<CallResult>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Round {
 #[derive(Debug)]
 pub(crate) struct ToolCaller {
     tools: Rc<PhaseTools>,
-    /// What may be called now: a granted tool may appear while the exchange goes on.
+    /// Can change during the exchange: a granted tool may appear.
     policy: Policy,
     n_list_changes: u64,
     results: KeptResults,
@@ -100,13 +100,13 @@ impl ToolCaller {
         }
     }
 
-    /// The loop of at most so many rounds; as the policy says when nobody else does.
+    /// The loop, with the limit of the policy by default.
     pub(crate) fn rounds(&self, max_rounds: Option<u32>) -> Rounds {
         let max_rounds = max_rounds.or(self.tools.policy.rules().max_rounds).unwrap_or(u32::MAX);
         Rounds::new(Limit::Rounds(max_rounds))
     }
 
-    /// The tools that may be called now, by the names that the model knows them by.
+    /// The callable tools, under the names that the model sees.
     pub(crate) fn callable(&self) -> Vec<ToolSpec> {
         if self.tools.is_native {
             return specs(&self.policy);
@@ -115,13 +115,13 @@ impl ToolCaller {
         self.policy.tools().map(spec).collect()
     }
 
-    /// Looks at the tools again when a server said that they changed; the names that can be called only now.
+    /// Lists the tools again after a server announced a change; returns the names that are new.
     fn refresh(&mut self) -> Vec<String> {
         let n_list_changes = self.tools.toolbox.servers().n_list_changes();
         if n_list_changes == self.n_list_changes {
             return Vec::new();
         }
-        // A server that cannot be asked now says so when one of its tools is called.
+        // A server that cannot be reached now reports that when one of its tools is called.
         let Ok(policy) = self.tools.toolbox.policy(&Rules::default(), &self.tools.grant) else {
             return Vec::new();
         };
@@ -131,7 +131,7 @@ impl ToolCaller {
         names.filter(|name| before.allows(name).is_err()).collect()
     }
 
-    /// What a reply calls; nothing when it calls nothing.
+    /// The calls of a reply; `None` if it has none.
     pub(crate) fn requested_calls(
         &mut self,
         text: String,
@@ -150,7 +150,7 @@ impl ToolCaller {
         is_any.then_some(RequestedCalls { calls, problems, text, tool_calls, round, new_tools })
     }
 
-    /// Runs what a reply calls, and adds the reply and the results to the payload.
+    /// Runs the calls of a reply, and adds the reply and the results to the payload.
     pub(crate) fn run(&mut self, wanted: RequestedCalls, payload: &mut Payload) -> Round {
         let arguments = wanted.arguments();
         let RequestedCalls { calls, problems, text, tool_calls, round, mut new_tools } = wanted;
@@ -182,13 +182,13 @@ impl ToolCaller {
         Round { uses, results }
     }
 
-    /// What a model that reads its tools in the prompt is told about those that appeared.
+    /// Describes new tools to a model that reads its tools in the prompt.
     fn shown_tools(&self, names: &[String]) -> String {
         let tools = names.iter().filter_map(|name| self.policy.allows(name).ok());
         let mut shown = String::new();
         for tool in tools {
             let (name, description) = (tool.full_name(), tool.description.as_deref().unwrap_or_default());
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(shown, "\n\n### `{name}`\n\n{description}\n\nArguments: {}", tool.input_schema);
         }
         if shown.is_empty() { shown } else { format!("\n\n## More tools that you can call now{shown}") }
@@ -212,18 +212,17 @@ impl ToolCaller {
     }
 }
 
-/// What a reply wants run.
 #[derive(Debug)]
 pub(crate) struct RequestedCalls {
-    /// The calls in their order; what cannot be run has its outcome already.
+    /// In order; calls that cannot run already have an outcome.
     calls: Vec<Result<Call, Box<Outcome>>>,
-    /// What was meant as a call and could not be read.
+    /// Text that looks like a call but could not be read.
     problems: Vec<String>,
     /// The reply itself, for the next request.
     text: String,
     tool_calls: Vec<ToolCall>,
     round: u32,
-    /// Tools that can be called only since the reply was asked for.
+    /// Tools that became callable after the request.
     new_tools: Vec<String>,
 }
 
@@ -237,7 +236,7 @@ impl RequestedCalls {
     }
 }
 
-/// The calls of a model that names them by its API's own means.
+/// The calls of a model with native tools.
 fn calls_of_api(tool_calls: &[ToolCall], policy: &Policy) -> Vec<Result<Call, Box<Outcome>>> {
     let call = |call: &ToolCall| {
         let tool = policy.tool_of_api_name(&call.name);
@@ -247,7 +246,7 @@ fn calls_of_api(tool_calls: &[ToolCall], policy: &Policy) -> Vec<Result<Call, Bo
             Value::Null => Map::new(),
             Value::String(text) if text.trim().is_empty() => Map::new(),
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                let problems = vec!["they are no JSON object".to_owned()];
+                let problems = vec!["they are not a JSON object".to_owned()];
                 let error = ToolsError::BadArguments { tool: name.clone(), problems };
                 return Err(Box::new(Outcome {
                     id: call.id.clone(),
@@ -263,7 +262,7 @@ fn calls_of_api(tool_calls: &[ToolCall], policy: &Policy) -> Vec<Result<Call, Bo
     tool_calls.iter().map(call).collect()
 }
 
-/// What is on record about a call.
+/// The journal entry of a call.
 fn tool_use(outcome: &Outcome, arguments: Value) -> ToolUse {
     let text = outcome.text();
     let (bytes, sha256, ended) = match &outcome.result {

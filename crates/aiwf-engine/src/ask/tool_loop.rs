@@ -1,6 +1,6 @@
-//! The tool loop for programs that ask a model by themselves.
+//! The tool loop for programs that ask a model themselves.
 //!
-//! The engine's own calls go through an exchange; this is the same executor and the same rules, handed one reply at a time.
+//! The engine's own calls use an exchange. This is the same executor with the same rules, for one reply at a time.
 
 use std::rc::Rc;
 
@@ -11,27 +11,26 @@ use super::rounds::{CutShort, Rounds};
 use super::tool_caller::{PhaseTools, ToolCaller};
 use crate::ask::toolbox::KeptResults;
 
-/// How a model calls tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallStyle {
-    /// By its API: it is given a list of tools, and its calls come beside the text.
+    /// Through its API: it gets a list of tools, and its calls are separate from the text.
     Api,
-    /// In its text, where [`crate::CliMcpResponseHandler`] finds them.
+    /// In its text, parsed by [`crate::CliMcpResponseHandler`].
     Text,
 }
 
-/// What became of a reply.
+/// The result of handling a reply.
 #[derive(Debug)]
 pub struct ToolRound {
-    /// The calls that were run or refused.
+    /// Calls that were run or refused.
     pub uses: Vec<ToolUse>,
-    /// Whether the model is to be asked again; the reply is final otherwise.
+    /// Whether to ask the model again; otherwise the reply is final.
     pub asks_again: bool,
 }
 
 /// One exchange with a model that has tools.
 ///
-/// A program that asks a model by itself gets one from [`crate::Toolbox::tool_loop`] and hands it each reply:
+/// A program that asks a model itself gets one from [`crate::Toolbox::tool_loop`] and passes it each reply:
 ///
 /// ```ignore
 /// let mut tool_loop = toolbox.tool_loop("reply", Access::Write, CallStyle::Text, None)?;
@@ -60,30 +59,29 @@ impl ToolLoop {
         Self { caller, rounds }
     }
 
-    /// The tools that may be called now, by the names that the model knows them by.
+    /// The callable tools, under the names that the model sees.
     pub fn tools(&self) -> Vec<ToolSpec> {
         self.caller.callable()
     }
 
-    /// How many rounds of calls were run.
     pub fn n_rounds(&self) -> u32 {
         self.rounds.n_rounds()
     }
 
-    /// Why it ended before the model was done, when it did.
+    /// Why it ended before the model was done, if it did.
     pub fn cut_short(&self) -> Option<CutShort> {
         self.rounds.cut_short()
     }
 
-    /// What a person should know about how the loop ended.
+    /// A warning for the user about how the loop ended.
     pub fn warning(&self) -> Option<String> {
         self.rounds.warning()
     }
 
-    /// Takes a reply: runs what it calls and adds both to the payload, or finds that it is the last one.
+    /// Handles a reply: runs its calls and adds both to the payload, or finds that it is final.
     ///
-    /// `tool_calls` are those that came by the API; in [`CallStyle::Text`] the calls are read from the text instead. A
-    /// call that no policy grants is refused, and the model is told.
+    /// `tool_calls` are those made through the API; with [`CallStyle::Text`] calls are read from the text instead. A
+    /// call that the policy does not grant is refused, and the model is told.
     pub fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> ToolRound {
         let round = self.rounds.n_rounds() + 1;
         let last = ToolRound { uses: Vec::new(), asks_again: false };

@@ -1,7 +1,7 @@
-//! Tools: what configuration, `.mcp.json`, approvals and pins make of the servers there are.
+//! The tools of a project, from configuration, `.mcp.json`, consents and pins.
 //!
-//! A [`Toolbox`] holds the servers of a project for as long as a command runs. It says what there is, calls one tool
-//! for a person, and makes the [`Policy`] under which a model may call them.
+//! A [`Toolbox`] runs the servers of a project for the duration of a command. It lists tools, calls one for a person,
+//! and creates the [`Policy`] under which a model may call them.
 
 mod server_log;
 mod specs;
@@ -24,58 +24,51 @@ use aiwf_tools::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::Engine;
 use crate::ask::providers;
 use crate::ask::{CallStyle, PhaseTools, ToolLoop};
-use crate::prompt::build::Engine;
 use crate::session::session_error::SessionError;
 use server_log::ServerLog;
 
-/// Whether a person agrees to start servers that nobody agreed to yet.
+/// Which servers may be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// Only to those they agreed to before.
+    /// Only those that the user agreed to before.
     Remembered,
-    /// To all that are needed; it is remembered for exactly their commands.
+    /// All that are needed; consent is stored for their exact commands.
     Given,
 }
 
-/// A server and its tools.
 #[derive(Debug, Serialize)]
 pub struct ServerTools {
-    /// The server.
     pub name: String,
-    /// What is started or connected to.
+    /// The command, or the address.
     pub command: String,
-    /// Its tools.
     pub tools: Vec<ToolListing>,
     /// Why some of its tools cannot be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// Why there are none.
     #[serde(skip)]
     pub error: Option<ToolsError>,
 }
 
-/// A tool as a person sees it.
+/// A tool, for display.
 #[derive(Debug, Serialize)]
 pub struct ToolListing {
-    /// The name by which it is granted and called.
+    /// The name for grants and calls.
     pub full_name: String,
-    /// The tool.
     #[serde(flatten)]
     pub tool: Tool,
-    /// Whether it counts as changing nothing.
     pub is_read_only: bool,
     /// `new`, `pinned` or `changed`.
     pub pin: &'static str,
-    /// Which parts changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<String>,
-    /// SHA-256 of what a pin covers.
+    /// SHA-256 of the pinned definition.
     pub sha256: String,
 }
 
-/// Where whole results are kept, and what a model is told about the place.
+/// Where complete results are stored, and the path that a model sees.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptResults {
     path: PathBuf,
@@ -83,13 +76,13 @@ pub(crate) struct KeptResults {
 }
 
 impl KeptResults {
-    /// A directory of the project; a model reads its path relative to the project.
+    /// A directory of the project; the model sees a path relative to the project.
     pub(crate) fn below(project_root: &Path, path: PathBuf) -> Self {
         let shown = path.strip_prefix(project_root).unwrap_or(&path).display().to_string();
         Self { path, shown }
     }
 
-    /// A directory that a model knows by an alias.
+    /// A directory that the model sees under an alias.
     pub(crate) fn aliased(path: PathBuf, alias: &str) -> Self {
         Self { path, shown: alias.to_owned() }
     }
@@ -99,7 +92,7 @@ impl KeptResults {
     }
 }
 
-/// The servers of a project, while a command runs.
+/// The servers of a project, for the duration of a command.
 #[derive(Debug)]
 pub struct Toolbox {
     servers: Servers,
@@ -112,9 +105,9 @@ pub struct Toolbox {
 }
 
 impl Engine {
-    /// The servers that configuration and `.mcp.json` name; none is started yet.
+    /// The servers in configuration and `.mcp.json`; starts none.
     ///
-    /// `on_start` hears the name and the exact command of a server that is agreed to only now.
+    /// `on_start` receives the name and the exact command of each server that the user agrees to now.
     pub fn tools(
         &self,
         consent: Consent,
@@ -161,9 +154,9 @@ impl Engine {
 }
 
 impl Engine {
-    /// The tools that a model may call in a phase: nothing when it is granted none, or a person replies.
+    /// The tools of a phase; empty if nothing is granted, or a person replies.
     ///
-    /// Starts the servers of the grant; one that nobody agreed to is an error.
+    /// Starts the granted servers; a server without consent is an error.
     pub(crate) fn phase_tools(
         &self,
         phase: &str,
@@ -185,7 +178,7 @@ impl Engine {
         toolbox.phase_tools(phase, access, style).map(Some)
     }
 
-    /// The servers, with the consent that the engine was given.
+    /// The servers, with the consent of the engine.
     pub(crate) fn agreed_tools(&self) -> Result<Toolbox, SessionError> {
         match self.call_context().agreed.clone() {
             Some(agreed) => self.tools(Consent::Given, move |server, command| agreed(server, command)),
@@ -195,14 +188,14 @@ impl Engine {
 }
 
 impl Toolbox {
-    /// Servers that were left out, and why.
+    /// Servers that cannot be used, with the reason.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
 
-    /// A loop for a model that the program asks by itself, with the tools that the configuration grants a phase.
+    /// A loop for a program that asks a model itself, with the tools granted to a phase.
     ///
-    /// Starts the servers of the grant. Without `max_rounds` the configuration decides how many rounds there may be.
+    /// Starts the granted servers. Without `max_rounds`, the configured limit applies.
     pub fn tool_loop(
         self: &Rc<Self>,
         phase: &str,
@@ -230,24 +223,22 @@ impl Toolbox {
         })
     }
 
-    /// The servers themselves, for [`aiwf_tools::execute_tools`].
     pub(crate) fn servers(&self) -> &Servers {
         &self.servers
     }
 
-    /// Where the whole of results goes that are too large for a prompt and belong to no session.
+    /// Where large results are stored that belong to no session.
     pub(crate) fn results(&self) -> &KeptResults {
         &self.results
     }
 
-    /// Whether there is any server.
     pub fn is_empty(&self) -> bool {
         self.servers.specs().next().is_none()
     }
 
-    /// The tools of the servers that `target` means: all of them, one, or the one that has a tool.
+    /// The tools of the servers that `target` selects: all, one, or the one with a given tool.
     ///
-    /// Nothing is pinned by looking. A server that cannot be asked is listed with the reason.
+    /// Pins nothing. A server that cannot be reached is listed with the reason.
     pub fn list(&self, target: Option<&str>) -> Result<Vec<ServerTools>, SessionError> {
         let target = self.target(target)?;
         let pins = self.pins.read()?;
@@ -274,7 +265,7 @@ impl Toolbox {
         Ok(listed)
     }
 
-    /// Calls a tool for a person: pinned at its first use, refused when it changed, its arguments checked.
+    /// Calls a tool for a person: pins it at its first use, refuses it if it changed, checks the arguments.
     pub fn call(
         &self,
         full_name: &str,
@@ -301,7 +292,7 @@ impl Toolbox {
         }
         let options = CallOptions {
             timeout: self.config.tools.timeout.as_ref().map(|timeout| timeout.value),
-            // A person gets all of it.
+            // A person gets the complete result.
             max_result_bytes: u64::MAX,
             results: self.results.as_dir(),
             is_stopped: &self.stopped(),
@@ -310,7 +301,7 @@ impl Toolbox {
         Ok(self.servers.call(&tool, arguments, &options)?)
     }
 
-    /// Pins tools as they are now; their full names.
+    /// Pins tools as they are now; returns their full names.
     pub fn pin(&self, target: Option<&str>) -> Result<Vec<String>, SessionError> {
         let target = self.target(target)?;
         let mut names = Vec::new();
@@ -328,7 +319,7 @@ impl Toolbox {
         Ok(names)
     }
 
-    /// Forgets pins, without starting anything; the full names of what was pinned.
+    /// Removes pins without starting a server; returns the full names.
     pub fn unpin(&self, target: Option<&str>) -> Result<Vec<String>, SessionError> {
         let target = self.target(target)?;
         let pins = self.pins.read()?;
@@ -342,7 +333,7 @@ impl Toolbox {
         Ok(names)
     }
 
-    /// What the configuration says for everybody: one side of a policy.
+    /// The configured rules for all phases: one side of a policy.
     pub(crate) fn rules(&self) -> Rules {
         let tools = &self.config.tools;
         Rules {
@@ -354,9 +345,9 @@ impl Toolbox {
         }
     }
 
-    /// What the configuration gives a phase.
+    /// The configured grant of a phase.
     ///
-    /// Phases that plan or judge only read.
+    /// Phases that plan or judge get only read-only tools.
     pub(crate) fn grant(&self, phase: &str, access: PhaseAccess) -> Grant {
         let names = self.config.tools.grants.get(phase);
         Grant {
@@ -368,14 +359,14 @@ impl Toolbox {
         }
     }
 
-    /// What a model may call: the tools of a grant under merged rules. Starts the servers of the grant, and no other.
+    /// The tools of a grant under merged rules. Starts only the granted servers.
     ///
-    /// Tools are pinned here when they are used for the first time: from now on a model reads their descriptions.
+    /// Pins tools at their first use here, because from now on a model reads their descriptions.
     pub(crate) fn policy(&self, rules: &Rules, grant: &Grant) -> Result<Policy, SessionError> {
         self.policy_or(rules, grant, &mut |error| Err(error.into()))
     }
 
-    /// The same, without the servers that cannot be started or asked; the reason for each of them.
+    /// Like [`Self::policy`], without servers that fail; returns the reason for each.
     pub(crate) fn policy_skipping_failed_servers(
         &self,
         rules: &Rules,
@@ -383,7 +374,7 @@ impl Toolbox {
     ) -> Result<(Policy, Vec<String>), SessionError> {
         let mut problems = Vec::new();
         let policy = self.policy_or(rules, grant, &mut |error| {
-            // Who has to be asked first is asked, and who wants to stop stops.
+            // Missing consent and an interrupt are not skipped.
             if matches!(error, ToolsError::Untrusted { .. } | ToolsError::Stopped { .. }) {
                 return Err(error.into());
             }
@@ -419,7 +410,7 @@ impl Toolbox {
                     tools.into_iter().partition(|tool| grant.names.contains(&tool.full_name()));
                 let states = self.pins.admit(&spec.key(), &granted)?;
                 for (tool, state) in granted.into_iter().zip(states) {
-                    // What is new has just been pinned as it is.
+                    // New tools were pinned above.
                     let state = if state == PinState::New { PinState::Same } else { state };
                     all.push(offered(spec, tool, |_| state.clone()));
                 }
@@ -438,7 +429,8 @@ impl Toolbox {
         self.servers.specs().filter(|spec| target.server.as_deref().is_none_or(|name| name == spec.name))
     }
 
-    /// `SERVER`, `SERVER__TOOL`, or everything. A server's name has no `__`, so there is one way to read it.
+    /// Parses `SERVER`, `SERVER__TOOL`, or nothing for everything. A server's name has no `__`, so there is only one
+    /// reading.
     fn target(&self, words: Option<&str>) -> Result<Target, ToolsError> {
         let Some(words) = words else { return Ok(Target { server: None, tool: None }) };
         let (server, tool) = match words.split_once("__") {
@@ -459,7 +451,7 @@ impl Toolbox {
     }
 }
 
-/// The server of a name that needs consent; nothing when the user's own file defines it, or nobody does.
+/// The server of a name that needs consent; `None` if the user's own file defines it or it does not exist.
 pub(crate) fn find_server(
     config: &Config,
     settings: &aiwf_config::Settings,
@@ -470,7 +462,6 @@ pub(crate) fn find_server(
     Ok(found.specs.into_iter().find(|spec| spec.name == name && !is_users))
 }
 
-/// A server as it is agreed to.
 fn agreed_server(spec: &ServerSpec, project: &str) -> aiwf_store::Consent {
     aiwf_store::Consent {
         kind: ConsentKind::Server,
@@ -481,7 +472,7 @@ fn agreed_server(spec: &ServerSpec, project: &str) -> aiwf_store::Consent {
     }
 }
 
-/// Moves what version 0.1 remembered of agreed servers to where consents are kept now.
+/// Imports the approvals of version 0.1 into the consents.
 pub(crate) fn import_old_approvals(settings: &aiwf_config::Settings) -> Result<(), SessionError> {
     #[derive(serde::Deserialize)]
     struct OldApprovals {
@@ -493,7 +484,7 @@ pub(crate) fn import_old_approvals(settings: &aiwf_config::Settings) -> Result<(
     if !path.is_file() {
         return Ok(());
     }
-    // A file that cannot be read is left alone; the user is asked again.
+    // An unreadable file is left alone; the user is asked again.
     let Ok(old) = serde_json::from_slice::<OldApprovals>(&crate::prompt::read::read_bytes(&path)?) else {
         return Ok(());
     };
@@ -505,7 +496,7 @@ pub(crate) fn import_old_approvals(settings: &aiwf_config::Settings) -> Result<(
     Ok(aiwf_store::remove(&path)?)
 }
 
-/// What a command is about.
+/// The selection of a command.
 struct Target {
     server: Option<String>,
     tool: Option<String>,
@@ -516,7 +507,7 @@ fn offered(spec: &ServerSpec, tool: Tool, state: impl Fn(&Tool) -> PinState) -> 
 }
 
 fn listing(mut offered: Offered) -> ToolListing {
-    // What is new is pinned as it is when it is used.
+    // New tools are pinned at their first use.
     let pin = offered.pin.as_str();
     if offered.pin == PinState::New {
         offered.pin = PinState::Same;

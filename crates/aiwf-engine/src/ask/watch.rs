@@ -1,4 +1,4 @@
-//! What an engine tells whoever watches it, and how it is stopped.
+//! What an engine reports while it works, and how it is stopped.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,104 +11,115 @@ use aiwf_session::{LeftOut, Surface};
 
 use crate::ask::providers::{OpenedProviders, SharedProvider};
 use crate::checks::CheckState;
+use crate::clock::{SystemClock, WaitClock};
 use crate::session::{Performed, SeenGate};
 
-/// Something that happens while an engine works.
 #[derive(Clone, Copy, Debug)]
 pub enum CallEvent<'a> {
-    /// A prompt was built from its sources.
     PromptBuilt {
-        /// The recipe.
         recipe: &'static str,
     },
-    /// A provider of the configuration was opened; the calls that follow use it.
+    /// A configured provider was opened for the following calls.
     ProviderOpened {
-        /// The provider.
         provider: &'a str,
     },
     /// A provider is being asked.
     Started {
-        /// The provider.
         provider: &'a str,
-        /// What the call is: `planning-1`.
+        /// Name of the call, such as `planning-1`.
         name: &'a str,
     },
-    /// More has arrived, or the call is made again.
+    /// More bytes arrived, or the call is being retried.
     Progress(Progress),
-    /// More of the reply's text, as it arrives.
+    /// More text of the reply, as it arrives.
     Text(&'a str),
-    /// What arrived so far is not the reply: the call is made again.
+    /// The text so far is discarded: the call is being retried.
     Restarted,
-    /// A tool that the model called is run.
+    /// A tool call starts.
     ToolStarted {
-        /// The tool, by its own name.
+        /// The tool's own name.
         name: &'a str,
-        /// What it is about: a path, a pattern, a node.
+        /// The subject of the call: a path, a pattern, a node.
         about: &'a str,
     },
-    /// It is done, or was refused.
+    /// The tool call ended, or was refused.
     ToolEnded {
-        /// The tool, by its own name.
+        /// The tool's own name.
         name: &'a str,
-        /// Why it failed, when it did.
         error: Option<&'a str>,
-        /// How long it took.
         elapsed: Duration,
     },
-    /// A session did something that needed no decision, and it is in the journal.
+    /// A session performed a step that needed no decision; it is in the journal.
     Performed(&'a Performed),
-    /// What the request that is about to be sent was to hold and does not.
+    /// Parts that the next request leaves out.
     LeftOut(&'a [LeftOut]),
-    /// A check of the project starts or ended.
+    /// A check of the project started or ended.
     Check {
-        /// The check.
         name: &'a str,
-        /// What happens to it.
         state: CheckState<'a>,
     },
-    /// The call ended, well or not.
+    /// The call ended, successfully or not.
     Ended {
-        /// Whether there is a reply.
         is_ok: bool,
-        /// How long it took.
         elapsed: Duration,
     },
 }
 
-/// Someone who watches calls.
 type Watcher = dyn Fn(CallEvent<'_>) + Send + Sync;
 
-/// What holds for every call of an engine.
-#[derive(Clone, Default)]
+/// Settings for every call of an engine.
+#[derive(Clone)]
 pub(crate) struct CallContext {
     pub(crate) watcher: Option<Arc<Watcher>>,
     pub(crate) stop: Stop,
+    /// What waits for usage limits go by.
+    pub(crate) wait_clock: Arc<dyn WaitClock>,
     pub(crate) record: Option<PathBuf>,
-    /// Providers of the program around the engine, by name.
+    /// Providers of the embedding program, by name.
     pub(crate) providers: BTreeMap<String, SharedProvider>,
-    /// Providers of the configuration that were opened.
+    /// Configured providers that were opened.
     pub(crate) opened: OpenedProviders,
-    /// The model that a run asks in place of its provider's.
+    /// Replaces the model of the run's provider.
     pub(crate) model: Option<String>,
-    /// What a flag says that receivers of new prompts can do with files.
+    /// File access of receivers of new prompts, set by a flag.
     pub(crate) fs_ability: Option<aiwf_prompt::FsAbility>,
-    /// Hears of servers that are agreed to only now; only those of before are started when there is none.
+    /// Called for each server that the user agrees to now; without it, only agreed servers are started.
     pub(crate) agreed: Option<Arc<Agreed>>,
-    /// The gate that a person decides on; noted by the command itself when it is not given.
+    /// The gate that the person saw; `None` if the command looks for itself.
     pub(crate) seen: Option<SeenGate>,
-    /// The beginning of the hash that the gate must have.
+    /// Prefix of the hash that the gate must have.
     pub(crate) expected: Option<String>,
-    /// Whether a command about a session skips its gates from now on.
+    /// Whether the command skips the session's gates from now on.
     pub(crate) skips_gates: bool,
-    /// Where a person decides.
     pub(crate) surface: Option<Surface>,
-    /// Hears of sessions, changes and runs that are adopted on the way; none is when there is nobody to hear it.
+    /// Called for each session, change or run that is adopted; `None` if nothing may be adopted.
     pub(crate) adopt: Option<Arc<Agreed>>,
 }
 
-/// Someone who agreed to something, and hears what it is: the name and the exact command of a server, or the kind and
-/// the id of what is adopted.
+/// Called when the user agrees to something: with the name and exact command of a server, or the kind and id of an
+/// adopted ledger.
 pub(crate) type Agreed = dyn Fn(&str, &str) + Send + Sync;
+
+impl Default for CallContext {
+    fn default() -> Self {
+        Self {
+            watcher: None,
+            stop: Stop::default(),
+            wait_clock: Arc::new(SystemClock),
+            record: None,
+            providers: BTreeMap::new(),
+            opened: OpenedProviders::default(),
+            model: None,
+            fs_ability: None,
+            agreed: None,
+            seen: None,
+            expected: None,
+            skips_gates: false,
+            surface: None,
+            adopt: None,
+        }
+    }
+}
 
 impl CallContext {
     pub(crate) fn notify(&self, event: CallEvent<'_>) {
@@ -135,6 +146,6 @@ impl fmt::Debug for CallContext {
             .field("skips_gates", &self.skips_gates)
             .field("surface", &self.surface)
             .field("adopts", &self.adopt.is_some())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -1,14 +1,14 @@
-//! Finds flows: those that come with aiwf first, then the project's, then the user's.
+//! Finds flows: built-in ones first, then the project's, then the user's.
 //!
-//! A flow is a directory with a `flow.toml` and its templates. The names of built-in flows cannot be taken over. A broken
-//! flow is reported and takes nothing else down.
+//! A flow is a directory with a `flow.toml` and its templates. The names of built-in flows are reserved. A broken flow
+//! is reported and affects no other flow.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
-use aiwf_profile::Profile;
-use aiwf_session::{Approver, Flow, FlowProblem, parse_flow};
+use aiwf_profile::{Phase, Profile};
+use aiwf_session::{Approver, Flow, FlowProblem, Gives, PhaseRecipe, PhaseSpec, ReplyParser, parse_flow};
 use aiwf_store::{ConsentKind, Durability, sha256_hex, write_atomic};
 
 use crate::Engine;
@@ -17,26 +17,21 @@ use crate::prompt::read::{Root, into_text, read_bytes, read_text, read_text_belo
 use crate::prompt::system_templates;
 use crate::session::session_error::SessionError;
 
-/// The file that makes a directory a flow.
 const FLOW_FILE: &str = "flow.toml";
-/// How many rounds a loop of a project's flow may have before the user agreed to the flow.
+/// The limit for loops of a project's flow before the user agreed to the flow.
 const MAX_UNAGREED_ROUNDS: u32 = 3;
-/// How many flows of a directory are looked at.
+/// Maximum number of flows read from one directory.
 const MAX_FLOWS: usize = 1_000;
 
-/// Where a flow comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowOrigin {
-    /// Inside the program.
     BuiltIn,
-    /// The project's `.aiwf/flows/`.
     Project,
-    /// The user's `~/.aiwf/flows/`.
     User,
 }
 
 impl FlowOrigin {
-    /// The name shown to people.
+    /// The origin, for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built-in",
@@ -46,32 +41,28 @@ impl FlowOrigin {
     }
 }
 
-/// A flow that was found, good or broken.
+/// A flow file, valid or not.
 #[derive(Clone, Debug)]
 pub struct FoundFlow {
-    /// Its name.
     pub name: String,
-    /// Where it comes from.
     pub origin: FlowOrigin,
-    /// Its file, as people write it.
+    /// The path of its file, for display.
     pub path: String,
-    /// The flow, or what is wrong with it.
+    /// The flow, or its problems.
     pub flow: Result<Flow, Vec<FlowProblem>>,
-    /// The text of its file.
     pub text: String,
-    /// The templates beside it that it uses, by name.
+    /// Its templates, by file name.
     pub templates: BTreeMap<String, String>,
-    /// SHA-256 of its file and templates.
+    /// SHA-256 of the file and its templates.
     pub sha256: String,
-    /// Other flows of the same name, which this one wins over.
+    /// Other flows of the same name that are not used.
     pub hides: Vec<FlowOrigin>,
 }
 
-/// A directory with flows.
 struct FlowDirectory {
     origin: FlowOrigin,
     path: PathBuf,
-    /// The same as people write it.
+    /// The directory, for display.
     shown: &'static str,
 }
 
@@ -86,13 +77,12 @@ fn directories(settings: &Settings) -> Vec<FlowDirectory> {
         path: user.join("flows"),
         shown: "~/.aiwf/flows",
     });
-    // In a home that is no project, all are the user's.
+    // If the home directory is not a project, all flows are the user's.
     let is_home = user.as_ref().is_some_and(|user| user.path == project.path);
     Some(project).filter(|_| !is_home).into_iter().chain(user).collect()
 }
 
 impl FlowDirectory {
-    /// The names of the flows in it, sorted.
     fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.path).into_iter().flatten().filter_map(Result::ok);
         let names = entries.take(MAX_FLOWS).filter_map(|entry| entry.file_name().into_string().ok());
@@ -103,11 +93,11 @@ impl FlowDirectory {
         names
     }
 
-    /// A file of a flow; nothing when it is not there.
+    /// A file of a flow; `None` if it does not exist.
     fn read(&self, settings: &Settings, name: &str, file: &str) -> Result<Option<String>, EngineError> {
         let path = self.path.join(name).join(file);
         match self.origin {
-            // A checkout is not trusted to point anywhere; a user may keep flows elsewhere.
+            // Links in a checkout are not followed; a user may keep flows elsewhere.
             FlowOrigin::Project => read_text_below(Root::project(&settings.project_root), &path),
             FlowOrigin::User | FlowOrigin::BuiltIn if path.exists() => read_text(&path).map(Some),
             FlowOrigin::User | FlowOrigin::BuiltIn => Ok(None),
@@ -139,7 +129,7 @@ impl FlowDirectory {
         Ok(Some(FoundFlow { name, origin, path, flow, text, templates, sha256, hides: Vec::new() }))
     }
 
-    /// A flow that cannot be read, with the reason.
+    /// An entry for an unreadable flow.
     fn unreadable(&self, name: &str, error: &EngineError) -> FoundFlow {
         let problem = FlowProblem {
             phase: None,
@@ -165,7 +155,7 @@ impl FlowDirectory {
     }
 }
 
-/// Whether a template is a file beside the flow; else it is the phase of a system template.
+/// Whether a template is a file next to the flow; otherwise it is the phase of a system template.
 pub(crate) fn is_template_file(template: &str) -> bool {
     Path::new(template).extension().is_some_and(|end| end == "md")
         && !template.contains(['/', '\\'])
@@ -186,7 +176,7 @@ fn sha256_of(text: &str, templates: &BTreeMap<String, String>) -> String {
     sha256_hex(list.as_bytes())
 }
 
-/// Names that can be directories on every system.
+/// Names that are valid directory names on every system.
 fn is_flow_name(name: &str) -> bool {
     aiwf_session::Phase::from_name(name).is_some()
 }
@@ -211,13 +201,13 @@ fn built_in(name: &str) -> Option<FoundFlow> {
     })
 }
 
-/// The flow that sessions of a profile follow: its own `flow.toml`, else the one that comes with aiwf.
+/// The flow for sessions of a profile: its own `flow.toml`, else the built-in one.
 ///
-/// A profile decides no gates: whoever uses it does.
+/// A profile must not set gates, because its user does.
 pub(crate) fn of_profile(profile: &Profile) -> Result<(Flow, BTreeMap<String, String>), SessionError> {
     let Some(text) = profile.file_text(FLOW_FILE) else {
         let flow = Flow::find_built_in(Flow::GENERATE).unwrap_or_default();
-        return Ok((flow.as_ref().clone(), BTreeMap::new()));
+        return Ok((with_edits(flow.as_ref().clone(), profile), BTreeMap::new()));
     };
     let mut templates = BTreeMap::new();
     let parsed = parse_flow(profile.name(), text, &mut |template| {
@@ -225,11 +215,15 @@ pub(crate) fn of_profile(profile: &Profile) -> Result<(Flow, BTreeMap<String, St
         templates.extend(found.map(|text| (template.to_owned(), text.to_owned())));
         found.is_some()
     });
+    let parsed = parsed.and_then(|flow| match other_parser(&flow, profile) {
+        Some(problem) => Err(vec![problem]),
+        None => Ok(flow),
+    });
     let flow = parsed.and_then(|flow| {
         if flow.gates.is_empty() {
             return Ok(flow);
         }
-        let message = "a profile does not decide gates".to_owned();
+        let message = "a profile cannot set gates".to_owned();
         let hint = "remove `gates`; users set them with `--gate` or in `[gates]`".to_owned();
         Err(vec![FlowProblem { phase: None, key: Some("gates"), line: None, message, hint }])
     });
@@ -241,8 +235,52 @@ pub(crate) fn of_profile(profile: &Profile) -> Result<(Flow, BTreeMap<String, St
     Ok((flow, templates))
 }
 
+/// How often a phase whose checks fail gets another round, unless the session's own limit is set.
+const CHECK_ROUNDS: u32 = 3;
+
+fn gives_edits(spec: &PhaseSpec, profile: &Profile) -> bool {
+    Phase::of_role(spec.role.as_str()).is_some_and(|phase| profile.gives_edits(phase))
+}
+
+/// The flow of a profile whose replies are edits: they can be checked like any change of the project.
+fn with_edits(mut flow: Flow, profile: &Profile) -> Flow {
+    let is_prompt = |spec: &&mut PhaseSpec| spec.recipe == PhaseRecipe::Session;
+    for spec in flow.phases.iter_mut().filter(is_prompt) {
+        if spec.gives == Gives::Files && gives_edits(spec, profile) {
+            spec.gives = Gives::Edits;
+            spec.parser = ReplyParser::Edits;
+            spec.checks = true;
+            spec.max_rounds.get_or_insert(CHECK_ROUNDS);
+        }
+    }
+    flow
+}
+
+/// A phase of a profile's own flow that gives something else than its parser reads.
+fn other_parser(flow: &Flow, profile: &Profile) -> Option<FlowProblem> {
+    let (idx, wrong) = flow.phases.iter().enumerate().find(|(_, spec)| {
+        spec.recipe == PhaseRecipe::Session
+            && spec.gives.changes_files()
+            && (spec.gives == Gives::Edits) != gives_edits(spec, profile)
+    })?;
+    let (gives, parsers) = match wrong.gives {
+        Gives::Edits => ("edits", "`parser = \"edits\"`"),
+        Gives::Files | Gives::Text | Gives::Verdict => ("files", "`parser = \"file-markers\"`"),
+    };
+    Some(FlowProblem {
+        phase: Some(idx),
+        key: Some("gives"),
+        line: None,
+        message: format!(
+            "phase `{}` gives {gives}, which the parser in `profile.toml` does not read",
+            wrong.name
+        ),
+        hint: format!("set {parsers} in `profile.toml`, or change `gives`"),
+    })
+}
+
 impl Engine {
-    /// Every flow, by name; broken ones with what is wrong with them.
+    /// All flows by name; broken ones with their problems.
     pub fn flows(&self) -> Result<Vec<FoundFlow>, SessionError> {
         let names = Flow::built_in().iter().map(|flow| flow.name.clone());
         let mut found: BTreeMap<String, FoundFlow> =
@@ -252,7 +290,7 @@ impl Engine {
                 if let Some(winner) = found.get_mut(&name) {
                     winner.hides.push(directory.origin);
                 } else if let Some(flow) = directory.load(self.settings(), &name).unwrap_or_else(|error| {
-                    // One that cannot be read takes no other down.
+                    // An unreadable flow must not affect the others.
                     Some(directory.unreadable(&name, &error))
                 }) {
                     found.insert(name, flow);
@@ -262,7 +300,7 @@ impl Engine {
         Ok(found.into_values().collect())
     }
 
-    /// The flow with that name, good or broken.
+    /// The flow with this name, valid or not.
     pub fn flow(&self, name: &str) -> Result<FoundFlow, SessionError> {
         if let Some(mut flow) = built_in(name) {
             let hidden = directories(self.settings()).into_iter();
@@ -290,9 +328,9 @@ impl Engine {
         winner.ok_or_else(unknown)
     }
 
-    /// The flow with that name, as a session may follow it: a flow of the project skips no gate before consent.
+    /// The flow for a new session. A project's flow skips no gate without consent.
     ///
-    /// Says whether gates were taken away.
+    /// Returns whether gates were removed.
     pub(crate) fn flow_to_follow(&self, name: &str) -> Result<(FoundFlow, Flow, bool), SessionError> {
         let found = self.flow(name)?;
         let mut flow = match &found.flow {
@@ -320,7 +358,7 @@ impl Engine {
         Ok(agreed.map_err(crate::trust::trust_error::TrustError::from)?)
     }
 
-    /// Writes a flow to begin with, in the project or for the user; gives its directory back.
+    /// Creates a flow to edit, in the project or for the user; returns its directory.
     pub fn new_flow(&self, name: &str, origin: FlowOrigin) -> Result<PathBuf, SessionError> {
         if !is_flow_name(name) || Flow::find_built_in(name).is_some() {
             return Err(SessionError::FlowName { name: name.to_owned() });
@@ -328,7 +366,7 @@ impl Engine {
         let directory = directories(self.settings()).into_iter().find(|directory| directory.origin == origin);
         let directory = directory.ok_or(SessionError::NoHome)?;
         let path = directory.path.join(name);
-        // A checkout may have put a link there: nothing is written through it, and nothing is written over.
+        // A checkout may contain a link at this path: nothing is written through it or over an existing file.
         for place in [&directory.path, &path] {
             if place.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
                 let problem = "it is a link".to_owned();
@@ -351,7 +389,7 @@ impl Engine {
         Ok(path)
     }
 
-    /// Reads and checks a flow file that may be anywhere: its directory is its name.
+    /// Reads and checks a flow file anywhere; its directory is its name.
     pub fn check_flow(&self, path: &Path) -> Result<FoundFlow, SessionError> {
         let path = self.settings().current_dir.join(path);
         let file = if path.is_dir() { path.join(FLOW_FILE) } else { path };
@@ -376,7 +414,6 @@ impl Engine {
     }
 }
 
-/// What a new flow begins with.
 const NEW_FLOW: &str = include_str!("new_flow.toml");
 
 #[cfg(test)]

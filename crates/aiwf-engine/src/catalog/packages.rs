@@ -1,5 +1,5 @@
-//! Workflow packages for the command line: check, show, draw, pack, begin one; and their agents and nodes as a prompt
-//! takes them.
+//! Workflow packages for the command line: check, show, draw, pack and create them. Also prepares their agents and
+//! nodes for prompts.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,59 +9,41 @@ use aiwf_package::{
     AgentDefinition, Checked, Edge, Graph, Node, PackError, Package, PackageError, SelectError, SourceError,
     archive_name, check, pack, read_files, scaffold,
 };
-use aiwf_prompt::{Agent, AgentPersona, FsPolicy, McpPolicy, NodeBrief, ToolPolicy, Transition};
+use aiwf_prompt::{Agent, AgentPersona, FsPolicy, McpPolicy, NodeBrief, NodeType, ToolPolicy, Transition};
 use aiwf_store::{Durability, PlanProblem, StoreError, WritePlan, write_atomic};
 
 use crate::Engine;
 
-/// Why something cannot be done with a package.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageToolError {
-    /// It cannot be used.
     #[error(transparent)]
     Package(#[from] PackageError),
-    /// It has no such workflow or agent.
+    /// The package has no such workflow or agent.
     #[error(transparent)]
     Select(#[from] SelectError),
-    /// It is no directory.
     #[error("`{}` is not a directory", path.display())]
-    NotADirectory {
-        /// What was given.
-        path: PathBuf,
-    },
-    /// Something is there already.
-    #[error("`{}` exists already", path.display())]
-    Exists {
-        /// What is there.
-        path: PathBuf,
-    },
-    /// The name cannot be a package's.
+    NotADirectory { path: PathBuf },
+    #[error("`{}` already exists", path.display())]
+    Exists { path: PathBuf },
     #[error(
-        "`{name}` cannot be the name of a package: letters, digits, `.`, `_` and `-`, a letter or a digit first"
+        "`{name}` is not a valid package name: use letters, digits, `.`, `_` and `-`, starting with a letter or digit"
     )]
-    Name {
-        /// The name.
-        name: String,
-    },
-    /// The archive cannot be made.
+    Name { name: String },
     #[error(transparent)]
     Pack(#[from] PackError),
-    /// The files cannot be written.
     #[error("package could not be written: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Plan(Vec<PlanProblem>),
-    /// The disk says no.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl PackageToolError {
-    /// One thing to do about it.
     pub fn advice(&self) -> Advice {
         match self {
             Self::Package(error) => error.hint().into(),
             Self::Select(error) => error.hint().into(),
             Self::NotADirectory { .. } => {
-                "give the directory of a package: an archive is packed already".into()
+                "pass the directory of a package; an archive is already packed".into()
             }
             Self::Exists { .. } => "choose another name, or remove what is there".into(),
             Self::Name { .. } => Advice::from("use letters, digits and `-`, as in ").then(Action::NewPackage),
@@ -72,31 +54,26 @@ impl PackageToolError {
     }
 }
 
-/// An archive that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// Where it is.
     pub path: PathBuf,
-    /// How large it is.
     pub n_bytes: usize,
-    /// How many files it holds.
     pub n_files: usize,
-    /// The hash of the package.
     pub hash: String,
 }
 
 impl Engine {
-    /// Everything that is wrong with a package.
+    /// All problems of a package.
     pub fn check_package(&self, path: &Path) -> Result<Checked, SourceError> {
         read_files(&self.settings().current_dir.join(path)).map(check)
     }
 
-    /// A package that passes its checks.
+    /// Loads a package that passes its checks.
     pub fn package(&self, path: &Path) -> Result<Package, PackageToolError> {
         Ok(Package::load(&self.settings().current_dir.join(path))?)
     }
 
-    /// Packs a directory into an archive: the named one, or one beside it; what does not pass its checks is refused.
+    /// Packs a directory into an archive, by default next to it. A package with errors is refused.
     pub fn pack_package(&self, directory: &Path, out: Option<&Path>) -> Result<Packed, PackageToolError> {
         let current_dir = &self.settings().current_dir;
         let directory = current_dir.join(directory);
@@ -107,7 +84,7 @@ impl Engine {
         let path = if let Some(out) = out {
             current_dir.join(out)
         } else {
-            // `.` and `..` have no name; what they stand for has one.
+            // `.` and `..` have no name, but the directory they refer to does.
             let unreadable = |source: io::Error| {
                 PackageError::Source(SourceError::Unreadable { path: directory.clone(), source })
             };
@@ -119,7 +96,7 @@ impl Engine {
         Ok(Packed { path, n_bytes: bytes.len(), n_files: package.files.len(), hash: package.hash })
     }
 
-    /// Writes a new package that passes its checks; says where it is.
+    /// Creates a package that passes its checks; returns its path.
     pub fn new_package(&self, name: &str) -> Result<PathBuf, PackageToolError> {
         let files = scaffold(name).ok_or_else(|| PackageToolError::Name { name: name.to_owned() })?;
         let directory = &self.settings().current_dir;
@@ -133,7 +110,6 @@ impl Engine {
     }
 }
 
-/// An agent of a package as a prompt takes it.
 pub(crate) fn prompt_agent(agent: &AgentDefinition) -> Agent {
     Agent {
         id: agent.id.clone(),
@@ -161,7 +137,6 @@ pub(crate) fn prompt_agent(agent: &AgentDefinition) -> Agent {
     }
 }
 
-/// A node of a graph as a prompt takes it.
 pub(crate) fn prompt_node_brief(graph: &Graph, node: &Node) -> NodeBrief {
     let transition = |edge: &Edge| Transition {
         to: edge.to.clone(),
@@ -171,7 +146,7 @@ pub(crate) fn prompt_node_brief(graph: &Graph, node: &Node) -> NodeBrief {
     };
     NodeBrief {
         node_id: node.id.clone(),
-        node_type: node.node_type.as_str().to_owned(),
+        node_type: NodeType::from_name(node.node_type.as_str()),
         title: node.title.clone(),
         step_file: node.file.clone(),
         inputs: node.inputs.clone(),

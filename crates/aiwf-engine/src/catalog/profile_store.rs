@@ -1,16 +1,19 @@
-//! Adds profiles to the user's directory, and writes new ones.
+//! Installs profiles for the user, and creates new ones.
 
 use std::path::{Path, PathBuf};
 
 use aiwf_profile::{Files, Profile, scaffold};
+use aiwf_session::Flow;
 use aiwf_store::{Durability, Lock, WritePlan, create_dir, write_atomic};
 
 use crate::Engine;
-use crate::catalog::profiles::{ProfileFault, ProfileOrigin, installed_root, pin_path, pinned, read_files};
+use crate::catalog::profiles::{
+    self, ProfileFault, ProfileOrigin, installed_root, pin_path, pinned, read_files,
+};
 use crate::session::session_error::SessionError;
 
 impl Engine {
-    /// Copies a profile to the installed ones and pins its hash; says where it is now.
+    /// Installs a copy of a profile and pins its hash; returns its directory.
     pub fn add_profile(&self, directory: &Path) -> Result<(String, PathBuf), SessionError> {
         let path = self.settings().current_dir.join(directory);
         let broken = |fault: ProfileFault| SessionError::BrokenProfile {
@@ -26,14 +29,14 @@ impl Engine {
         let root = installed_root(self.settings()).ok_or(SessionError::NoHome)?;
         let target = root.join(&name);
         create_dir(&root)?;
-        // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
+        // Under the lock, unfinished files can only be left from a killed process.
         let _lock = Lock::wait(&root.join(".lock"))?;
         if let Ok(root) = aiwf_store::LedgerDir::at(&root) {
             root.remove_leftovers();
         }
         let pin = pin_path(&root, &name);
         let hash = profile.hash().to_string();
-        // Whichever version lies there when we are stopped, it is one that was added.
+        // Both hashes are pinned, so either version is valid if the process is killed here.
         let both = [pinned(&pin), vec![hash.clone()]].concat().join("\n");
         write_atomic(&pin, Durability::PowerLoss, |out| writeln!(out, "{both}"))?;
         write_profile(&files, &root, &target)?;
@@ -41,27 +44,43 @@ impl Engine {
         Ok((name, target))
     }
 
-    /// Writes a new profile that works; says where it is.
-    pub fn new_profile(&self, name: &str, is_for_project: bool) -> Result<PathBuf, SessionError> {
-        let files: Files = scaffold(name).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+    /// Creates a working profile; returns its directory.
+    ///
+    /// It is made for the flow `generate`, or a copy of the profile that `from` names.
+    pub fn new_profile(&self, name: &str, from: &str, is_for_project: bool) -> Result<PathBuf, SessionError> {
+        let files: Files = if from == Flow::GENERATE {
+            scaffold(name).into_iter().map(|(path, text)| (path, text.into_bytes())).collect()
+        } else {
+            let model = profiles::find(self.settings(), from).map_err(|error| {
+                let SessionError::UnknownProfile { name, mut known } = error else { return error };
+                known.insert(0, Flow::GENERATE.to_owned());
+                SessionError::NoModel { name, known }
+            })?;
+            model.renamed(name)
+        };
         let root = if is_for_project {
             self.settings().project_dir().join("profiles")
         } else {
             self.settings().user_dir().ok_or(SessionError::NoHome)?.join("profiles")
         };
+        // A built-in profile comes before one with the same name, which would never run.
+        if aiwf_profile::built_in_profile(name).is_some() {
+            let origin = ProfileOrigin::BuiltIn.as_str();
+            return Err(SessionError::ProfileExists { name: name.to_owned(), origin });
+        }
         let target = root.join(name);
         if target.exists() {
             let origin = if is_for_project { ProfileOrigin::Project } else { ProfileOrigin::User };
             return Err(SessionError::ProfileExists { name: name.to_owned(), origin: origin.as_str() });
         }
-        // A name that cannot be a profile's is found out before anything is written.
+        // An invalid name is reported before anything is written.
         Profile::load(files.clone())?;
         write_profile(&files, &root, &target)?;
         Ok(target)
     }
 }
 
-/// Writes the files of a profile: all of them, or none.
+/// Writes all files of a profile, or none.
 fn write_profile(files: &Files, root: &Path, target: &Path) -> Result<(), SessionError> {
     let plan = WritePlan::check(files.iter().map(|(path, bytes)| (path.clone(), bytes.clone()))).map_err(
         |problems| SessionError::BrokenProfile {

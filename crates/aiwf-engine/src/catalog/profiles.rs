@@ -1,6 +1,6 @@
 //! Finds profiles: built-in and installed ones first, then the user's, then the project's.
 //!
-//! A broken profile is reported and takes nothing else down.
+//! A broken profile is reported and affects no other profile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,21 +15,17 @@ use aiwf_store::is_temporary;
 use crate::Engine;
 use crate::session::session_error::SessionError;
 
-/// Where a profile comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileOrigin {
-    /// Inside the program.
     BuiltIn,
-    /// Added by `aiwf profile add`.
+    /// Installed by `aiwf profile add`.
     Installed,
-    /// The user's directory.
     User,
-    /// The project's directory.
     Project,
 }
 
 impl ProfileOrigin {
-    /// The name shown to people.
+    /// The origin, for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built-in",
@@ -40,25 +36,20 @@ impl ProfileOrigin {
     }
 }
 
-/// A profile that was found, good or broken.
+/// A profile, valid or not.
 #[derive(Debug)]
 pub struct FoundProfile {
-    /// Its name.
     pub name: String,
-    /// Where it comes from.
     pub origin: ProfileOrigin,
-    /// The profile, or what is wrong with it.
+    /// The profile, or its problems.
     pub profile: Result<Profile, ProfileFault>,
-    /// Other profiles of the same name, which this one wins over.
+    /// Other profiles of the same name that are not used.
     pub hides: Vec<ProfileOrigin>,
 }
 
-/// Why a profile cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileFault {
-    /// What is wrong.
     pub message: String,
-    /// One thing to do about it.
     pub hint: String,
 }
 
@@ -68,17 +59,16 @@ impl ProfileFault {
     }
 }
 
-/// The profile with that name.
 pub(crate) fn find(settings: &Settings, name: &str) -> Result<Profile, SessionError> {
     find_with(settings, name, &Profile::load)
 }
 
-/// The profile with that name for a session that began when its hash was `checked`.
+/// The profile with this name for a session that started when its hash was `checked`.
 pub(crate) fn find_again(settings: &Settings, name: &str, checked: &str) -> Result<Profile, SessionError> {
     find_with(settings, name, &|files| Profile::load_again(files, checked))
 }
 
-/// Loads only the profile that is asked for: the others may be many, and are nobody's business here.
+/// Loads only the named profile: there may be many others.
 fn find_with(settings: &Settings, name: &str, load: Load<'_>) -> Result<Profile, SessionError> {
     let places = places(settings);
     if let Some(place) = places.iter().find(|place| place.name == name) {
@@ -90,7 +80,7 @@ fn find_with(settings: &Settings, name: &str, load: Load<'_>) -> Result<Profile,
     Err(SessionError::UnknownProfile { name: name.to_owned(), known: known.into_iter().collect() })
 }
 
-/// Every profile, by name.
+/// All profiles, by name.
 pub(crate) fn all(settings: &Settings) -> Vec<FoundProfile> {
     let mut found: BTreeMap<String, FoundProfile> = BTreeMap::new();
     for place in places(settings) {
@@ -105,16 +95,14 @@ pub(crate) fn all(settings: &Settings) -> Vec<FoundProfile> {
     found.into_values().collect()
 }
 
-/// How files become a profile.
 type Load<'a> = &'a dyn Fn(Files) -> Result<Profile, ProfileError>;
 
-/// Where a profile is.
 struct Place {
     name: String,
     origin: ProfileOrigin,
-    /// Its directory; a built-in one has none.
+    /// `None` for built-in profiles.
     directory: Option<PathBuf>,
-    /// What pins its hash, when it is installed.
+    /// The file with its pinned hash, if it is installed.
     pin: Option<PathBuf>,
 }
 
@@ -138,7 +126,7 @@ impl Place {
     }
 }
 
-/// Where profiles are, the winners of a name first.
+/// The places of profiles, in the order of precedence.
 fn places(settings: &Settings) -> Vec<Place> {
     let built_in = built_in_profiles().iter().map(|(name, _)| Place {
         name: (*name).to_owned(),
@@ -165,30 +153,29 @@ fn places(settings: &Settings) -> Vec<Place> {
     places
 }
 
-/// Where installed profiles live.
 pub(crate) fn installed_root(settings: &Settings) -> Option<PathBuf> {
     settings.user_dir().map(|user| user.join("installed"))
 }
 
-/// The file that holds the hash an installed profile had when it was added.
+/// The file with the hash of an installed profile.
 pub(crate) fn pin_path(root: &Path, name: &str) -> PathBuf {
     root.join(format!("{name}.sha256"))
 }
 
-/// The hashes that were pinned: one, or two while another version is being added.
+/// The pinned hashes: one, or two while another version is being installed.
 pub(crate) fn pinned(pin: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(pin).unwrap_or_default();
     text.lines().map(|line| line.trim().to_owned()).collect()
 }
 
-/// An installed profile that is no longer what was added is not used.
+/// Refuses an installed profile that changed since it was added.
 fn check_pin(pin: &Path, profile: Profile) -> Result<Profile, ProfileFault> {
     if pinned(pin).contains(&profile.hash().to_string()) {
         Ok(profile)
     } else {
         Err(ProfileFault::new(
             "it changed since it was added",
-            "look at what changed, then `aiwf profile add DIR` it again",
+            "check what changed, then `aiwf profile add DIR` it again",
         ))
     }
 }
@@ -204,7 +191,7 @@ fn directories(root: &Path) -> Vec<(String, PathBuf)> {
     directories
 }
 
-/// The files of a profile; links are not followed, sizes are bounded.
+/// The files of a profile. Follows no links and limits sizes.
 pub(crate) fn read_files(root: &Path) -> Result<Files, ProfileFault> {
     let too_much = |message: String| ProfileFault::new(message, "remove what does not belong to the profile");
     let unreadable =
@@ -230,7 +217,7 @@ pub(crate) fn read_files(root: &Path) -> Result<Files, ProfileFault> {
     Ok(files)
 }
 
-/// Says which profiles of the same name are not the one that is used.
+/// Warnings about profiles with the same name that are not used.
 pub(crate) fn clash_warnings(settings: &Settings, name: &str) -> Vec<String> {
     let same: Vec<Place> = places(settings).into_iter().filter(|place| place.name == name).collect();
     let [winner, hidden @ ..] = same.as_slice() else { return Vec::new() };
@@ -242,17 +229,16 @@ pub(crate) fn clash_warnings(settings: &Settings, name: &str) -> Vec<String> {
 }
 
 impl Engine {
-    /// What to know about a profile that is used: others of the same name that are not.
+    /// Warnings about a profile: others with the same name that are not used.
     pub fn profile_warnings(&self, name: &str) -> Vec<String> {
         clash_warnings(self.settings(), name)
     }
 
-    /// The profile with that name.
     pub fn profile(&self, name: &str) -> Result<Profile, SessionError> {
         find(self.settings(), name)
     }
 
-    /// Every profile, by name, the broken ones with what is wrong.
+    /// All profiles by name; broken ones with their problems.
     pub fn profiles(&self) -> Vec<FoundProfile> {
         all(self.settings())
     }

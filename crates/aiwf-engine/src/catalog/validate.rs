@@ -1,4 +1,4 @@
-//! Checks what sessions build on: profiles, standards, providers, configuration.
+//! Validates what sessions depend on: profiles, standards, providers, configuration.
 
 use aiwf_advice::{Action, Advice};
 use aiwf_config::{Config, Flags};
@@ -11,27 +11,54 @@ use crate::prompt::gather::project_standards;
 use crate::session::session_error::SessionError;
 use crate::{Engine, FoundFlow};
 
-/// One thing that was checked.
+/// What can be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValidationKind {
+    Config,
+    Provider,
+    Profile,
+    /// One flow.
+    Flow,
+    /// The flows as a whole: they cannot even be listed.
+    Flows,
+    /// The standards of a profile in one scope.
+    Standards,
+    /// The project's own standards, which the configuration names.
+    ProjectStandards,
+    /// The project context.
+    Context,
+}
+
+impl ValidationKind {
+    /// The word for it in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Config => "config",
+            Self::Provider => "provider",
+            Self::Profile => "profile",
+            Self::Flow => "flow",
+            Self::Flows => "flows",
+            Self::Standards | Self::ProjectStandards => "standards",
+            Self::Context => "context",
+        }
+    }
+}
+
+/// The result for one object.
 #[derive(Clone, Debug)]
 pub struct Validation {
-    /// What kind of thing.
-    pub what: &'static str,
-    /// Its name.
+    pub what: ValidationKind,
     pub name: String,
-    /// Whether it can be used.
     pub passed: bool,
-    /// What is wrong or doubtful.
+    /// Errors and warnings.
     pub findings: Vec<Finding>,
-    /// What was looked at and is well.
     pub found: Vec<String>,
 }
 
-/// Something wrong or doubtful.
+/// An error or a warning.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What it is.
     pub message: String,
-    /// What to do about it.
     pub advice: Option<Advice>,
 }
 
@@ -48,7 +75,7 @@ impl From<&SessionError> for Finding {
 }
 
 impl Validation {
-    fn new(what: &'static str, name: impl Into<String>, findings: Vec<Finding>) -> Self {
+    fn new(what: ValidationKind, name: impl Into<String>, findings: Vec<Finding>) -> Self {
         Self { what, name: name.into(), passed: findings.is_empty(), findings, found: Vec::new() }
     }
 }
@@ -63,7 +90,7 @@ impl Engine {
                 }
                 Err(fault) => vec![Finding::new(&fault.message, fault.hint.clone())],
             };
-            Validation::new("profile", found.name, findings)
+            Validation::new(ValidationKind::Profile, found.name, findings)
         };
         self.profiles().into_iter().map(check).collect()
     }
@@ -75,7 +102,11 @@ impl Engine {
         let (of_project, mut validations) = match of_project {
             Ok(of_project) => (of_project, Vec::new()),
             Err(error) => {
-                let broken = Validation::new("standards", "of the project", vec![Finding::from(&error)]);
+                let broken = Validation::new(
+                    ValidationKind::ProjectStandards,
+                    "of the project",
+                    vec![Finding::from(&error)],
+                );
                 (ProjectStandards::default(), vec![broken])
             }
         };
@@ -91,8 +122,10 @@ impl Engine {
             let findings =
                 warnings.iter().map(|doubt| Finding::new(doubt.to_string(), doubt.hint.clone())).collect();
             let found = of_project.files.iter().map(|file| file.source.clone()).collect();
-            validations
-                .push(Validation { found, ..Validation::new("standards", "of the project", findings) });
+            validations.push(Validation {
+                found,
+                ..Validation::new(ValidationKind::ProjectStandards, "of the project", findings)
+            });
         }
         for found in profiles {
             let Ok(profile) = found.profile else { continue };
@@ -111,17 +144,43 @@ impl Engine {
                     Err(error) => vec![Finding::new(error.to_string(), error.hint())],
                 };
                 let name = scope.map_or(found.name.clone(), |scope| format!("{} {scope}", found.name));
-                validations.push(Validation::new("standards", name, findings));
+                validations.push(Validation::new(ValidationKind::Standards, name, findings));
             }
         }
         validations
     }
 
-    /// Checks every flow, and the flows that profiles bring.
+    /// Reads the project context, if there is one.
+    pub fn validate_context(&self) -> Vec<Validation> {
+        let report = match self.context_report() {
+            Ok(report) => report,
+            Err(error) => {
+                return vec![Validation::new(
+                    ValidationKind::Context,
+                    "of the project",
+                    vec![Finding::from(&error)],
+                )];
+            }
+        };
+        let mut found: Vec<String> = report
+            .files
+            .iter()
+            .map(|file| format!("{}: {}", file.path, crate::error::bytes_in_words(file.bytes as u64)))
+            .collect();
+        found.extend(report.passed_over.iter().map(|place| format!("{place}: passed over")));
+        if found.is_empty() {
+            return Vec::new();
+        }
+        vec![Validation { found, ..Validation::new(ValidationKind::Context, "of the project", Vec::new()) }]
+    }
+
+    /// Checks all flows, including those of profiles.
     pub fn validate_flows(&self) -> Vec<Validation> {
         let flows = match self.flows() {
             Ok(flows) => flows,
-            Err(error) => return vec![Validation::new("flows", "all", vec![Finding::from(&error)])],
+            Err(error) => {
+                return vec![Validation::new(ValidationKind::Flows, "all", vec![Finding::from(&error)])];
+            }
         };
         let finding = |path: &str, problem: &FlowProblem| {
             let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -130,16 +189,16 @@ impl Engine {
         let check = |found: FoundFlow| {
             let problems = found.flow.as_ref().err().into_iter().flatten();
             let findings = problems.map(|problem| finding(&found.path, problem)).collect();
-            Validation::new("flow", found.name, findings)
+            Validation::new(ValidationKind::Flow, found.name, findings)
         };
         let of_profiles = self.profiles().into_iter().filter_map(|found| {
             let error = crate::catalog::flows::of_profile(found.profile.as_ref().ok()?).err()?;
-            Some(Validation::new("flow", found.name, vec![Finding::from(&error)]))
+            Some(Validation::new(ValidationKind::Flow, found.name, vec![Finding::from(&error)]))
         });
         flows.into_iter().map(check).chain(of_profiles).collect()
     }
 
-    /// What the configuration says about phases and roles that no flow has.
+    /// Warnings about configured phases and roles that no flow has.
     fn unused_words(&self, config: &Config) -> Vec<Finding> {
         let flows = self.flows().unwrap_or_default();
         let of_profiles = self.profiles().into_iter().filter_map(|found| {
@@ -165,7 +224,7 @@ impl Engine {
             config.roles.named.iter().filter(|(role, _)| !has_role(**role)).map(|(role, provider)| {
                 finding(format!("{}: no flow has a role `{}`", provider.origin, role.as_str()))
             });
-        // Checks run on what a phase wrote.
+        // Checks run on the results of a phase.
         let is_writing = |name: &str| {
             let phase = Phase::from_name(name);
             let spec = |flow: &Flow| phase.and_then(|phase| Some(flow.spec(phase)?.access == Access::Write));
@@ -178,17 +237,17 @@ impl Engine {
         gates.chain(roles).chain(checks).collect()
     }
 
-    /// Reads the configuration.
+    /// Validates the configuration.
     pub fn validate_config(&self) -> Vec<Validation> {
         let findings = match providers::load_config(self.settings(), &Flags::default()) {
             Ok(config) => self.unused_words(&config),
             Err(error) => vec![Finding::from(&error)],
         };
-        vec![Validation::new("config", "config.toml", findings)]
+        vec![Validation::new(ValidationKind::Config, "config.toml", findings)]
     }
 
-    /// Looks whether every provider that the configuration names can be asked: its program or address answers, its
-    /// key is there.
+    /// Checks whether every configured provider can be asked: whether its program or address responds, and its key is
+    /// available.
     pub fn validate_providers(&self) -> Vec<Validation> {
         let Ok(config) = providers::load_config(self.settings(), &Flags::default()) else {
             return self.validate_config();
@@ -208,18 +267,19 @@ impl Engine {
         let check = |name: String| {
             let checks = match self.open_provider(&name, &config) {
                 Ok(provider) => provider.check(),
-                Err(error) => return Validation::new("provider", name, vec![Finding::from(&error)]),
+                Err(error) => {
+                    return Validation::new(ValidationKind::Provider, name, vec![Finding::from(&error)]);
+                }
             };
             let well = checks.iter().filter(|check| check.is_ok);
             let found = well.map(|check| format!("{}: {}", check.what, check.found)).collect();
             let findings = checks.into_iter().filter_map(finding).collect();
-            Validation { found, ..Validation::new("provider", name, findings) }
+            Validation { found, ..Validation::new(ValidationKind::Provider, name, findings) }
         };
         names.into_iter().map(check).collect()
     }
 }
 
-/// What is wrong, and what to do about it.
 fn finding(check: aiwf_provider::Check) -> Option<Finding> {
     let message = format!("{}: {}", check.what, check.found);
     (!check.is_ok).then_some(Finding { message, advice: check.advice })

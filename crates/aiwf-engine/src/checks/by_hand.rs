@@ -1,4 +1,4 @@
-//! What a person does with checks: run them now, agree to them, add one.
+//! Manual commands for checks: run them, agree to them, add one.
 
 use std::path::{Path, PathBuf};
 
@@ -12,21 +12,18 @@ use crate::ask::send::private_directory;
 use crate::ledger::create_project_dir;
 use crate::trust::trust_error::TrustError;
 
-/// A check that was run, with what it printed.
 #[derive(Clone, Debug)]
 pub struct CheckRun {
-    /// How it went.
     pub result: CheckResult,
-    /// What it printed.
     pub printed: Vec<u8>,
-    /// The file that keeps it until the next run, where there is a cache.
+    /// The file with its output, kept until the next run if there is a cache.
     pub kept: Option<PathBuf>,
 }
 
 impl Engine {
-    /// The checks with these names; without a name, those that a session would run.
+    /// The checks with these names; by default those that a session would run.
     ///
-    /// A check that the project's files suggest is run without being named once the user agreed to it.
+    /// Without names, a candidate is included only if the user agreed to it.
     pub fn checks_named(&self, names: &[String]) -> Result<Vec<Check>, CheckError> {
         let all = self.checks()?;
         if names.is_empty() {
@@ -47,9 +44,9 @@ impl Engine {
         names.iter().map(find).collect()
     }
 
-    /// Runs checks in a directory, one after the other; nothing is run when the user has not agreed to one of them.
+    /// Runs checks in a directory, one by one. If one lacks consent, none runs.
     ///
-    /// Their output stays in the user's cache until the next run, where there is one.
+    /// Their output stays in the user's cache until the next run, if there is a cache.
     pub fn run_checks(&self, checks: &[Check], directory: &Path) -> Result<Vec<CheckRun>, CheckError> {
         let missing = checks.iter().filter(|check| !check.may_run());
         let names: Vec<String> = missing.map(|check| check.name.clone()).collect();
@@ -79,7 +76,7 @@ impl Engine {
         Ok(runs)
     }
 
-    /// Remembers that the user agreed to exactly these checks.
+    /// Stores the user's consent to exactly these checks.
     pub fn agree_to_checks(&self, checks: &[Check]) -> Result<(), CheckError> {
         let project = self.settings().project_root.to_string_lossy().into_owned();
         let consents = self.settings().consents().ok_or(TrustError::NoPlace)?;
@@ -89,7 +86,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Adds a check to the project's configuration. The user typed its command, so they agree to it.
+    /// Adds a check to the project's configuration. The user typed its command, so consent is stored too.
     pub fn add_check(&self, name: &str, run: &str) -> Result<Check, CheckError> {
         if !is_check_name(name) {
             return Err(CheckError::BadName { name: name.to_owned(), rule: CHECK_NAME_RULE });
@@ -106,7 +103,7 @@ impl Engine {
         let before = String::from_utf8(before.unwrap_or_default())
             .map_err(|error| refused(format!("not UTF-8 at byte {}", error.utf8_error().valid_up_to())))?;
         let after =
-            block.added_to(&before).ok_or_else(|| refused("it sets `checks` in another way".to_owned()))?;
+            block.added_to(&before).ok_or_else(|| refused("`checks` is set in another form".to_owned()))?;
         directory.write("config.toml", after.as_bytes(), Durability::PowerLoss)?;
         let added = self.checks()?.into_iter().find(|check| check.name == name);
         let mut added =
@@ -119,15 +116,15 @@ impl Engine {
     }
 }
 
-/// Where the output of checks goes that no session asked for.
+/// Where the output of manual runs goes.
 struct OutputPlace {
     ledger: LedgerDir,
-    /// Gone with its owner when there is no cache.
+    /// Removed with its owner if there is no cache.
     temporary: Option<tempfile::TempDir>,
 }
 
 impl OutputPlace {
-    /// A directory of the user's cache, one for each project.
+    /// A directory in the user's cache, one per project.
     fn of(engine: &Engine) -> Result<Self, CheckError> {
         let settings = engine.settings();
         let (path, temporary): (PathBuf, _) = if let Some(cache) = &settings.cache_dir {
@@ -145,7 +142,7 @@ impl OutputPlace {
     }
 }
 
-/// A name that no other process uses: two runs at once do not mix their output.
+/// A name for this process only, so that parallel runs do not mix their output.
 fn temporary_name(number: usize) -> String {
     format!(".tmp-{}-{number}", std::process::id())
 }

@@ -1,4 +1,4 @@
-//! Why checks cannot be run or changed, and what to do about it.
+//! Errors of checks, with advice.
 
 use std::path::PathBuf;
 
@@ -9,64 +9,26 @@ use aiwf_store::StoreError;
 
 use crate::trust::trust_error::TrustError;
 
-/// Why checks cannot be run or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
-    /// No check has that name.
     #[error("no check `{name}`")]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
-    /// There is nothing to run.
+    Unknown { name: String, known: Vec<String> },
     #[error("no checks are configured, and the files of this project suggest none")]
     None,
-    /// Checks that came with the project, without consent.
     #[error("you have not agreed to {}", checks(names))]
-    NotAgreed {
-        /// Their names.
-        names: Vec<String>,
-    },
-    /// The directory to run them in is not there.
+    NotAgreed { names: Vec<String> },
     #[error("`{}` is not a directory", path.display())]
-    NoDirectory {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// A check of that name is there.
-    #[error("there is a check `{name}` already")]
-    Exists {
-        /// The name.
-        name: String,
-    },
-    /// A name that no check can have.
-    #[error("a check cannot be named `{}`", name.escape_debug())]
-    BadName {
-        /// The name.
-        name: String,
-        /// What a name is.
-        rule: &'static str,
-    },
-    /// A command that cannot be written down.
-    #[error("`{}` cannot be the command of a check", run.escape_debug())]
-    BadCommand {
-        /// The command.
-        run: String,
-    },
-    /// The project's configuration cannot be extended.
+    NoDirectory { path: PathBuf },
+    #[error("check `{name}` already exists")]
+    Exists { name: String },
+    #[error("`{}` is not a valid check name", name.escape_debug())]
+    BadName { name: String, rule: &'static str },
+    #[error("`{}` is not a valid check command", run.escape_debug())]
+    BadCommand { run: String },
     #[error("could not add the check to `.aiwf/config.toml`: {why}\n{}", indented(block))]
-    NotAdded {
-        /// What is in the way.
-        why: String,
-        /// The lines that should be in it.
-        block: String,
-    },
-    /// What was agreed to, or the configuration, cannot be read or written.
+    NotAdded { why: String, block: String },
     #[error(transparent)]
     Trust(#[from] TrustError),
-    /// What a check prints cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -78,7 +40,6 @@ impl From<ConfigError> for CheckError {
 }
 
 impl CheckError {
-    /// One thing to do about it.
     pub fn advice(&self) -> Advice {
         match self {
             Self::Unknown { name, known } => {
@@ -93,7 +54,7 @@ impl CheckError {
             Self::NoDirectory { .. } => "name a directory that exists".into(),
             Self::Exists { .. } => Advice::from("choose another name, or change it in its file; ")
                 .then(Action::ListChecks)
-                .then(" says where it is"),
+                .then(" shows where it is"),
             Self::BadName { rule, .. } => format!("a name is {rule}").into(),
             Self::BadCommand { .. } => "give a command on one line, without control characters".into(),
             Self::NotAdded { .. } => "add these lines to the file yourself".into(),
@@ -102,7 +63,6 @@ impl CheckError {
         }
     }
 
-    /// A name for programs that stays the same between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unknown { .. }

@@ -1,7 +1,7 @@
-//! Finds commands that are likely to check a project, by the files at its root.
+//! Suggests checks by the files at the project's root.
 //!
-//! In: names and texts of a few well-known files. Out: candidates, each with the file that suggests it. They are offers:
-//! nothing here decides that a command runs. Files are read bounded, and no link is followed.
+//! In: names and texts of a few well-known files. Out: candidates, each with the file that suggests it. A candidate
+//! does not run without consent. Reads are limited, and no link is followed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,10 +9,10 @@ use std::path::Path;
 use aiwf_store::LedgerDir;
 use serde_json::Value;
 
-/// The largest file that is looked into.
+/// Larger files are not read.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// Files whose text is looked into.
+/// Files that are read.
 const READ: [&str; 9] = [
     "Cargo.toml",
     "package.json",
@@ -42,21 +42,19 @@ const NAMED: [&str; 14] = [
     "package-lock.json",
 ];
 
-/// A command that is likely to check the project.
+/// A suggested check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
-    /// A name for it, used once.
+    /// Unique.
     pub(super) name: String,
-    /// A line for the shell.
     pub(super) run: String,
-    /// The file that suggests it.
     pub(super) reason: String,
 }
 
-/// The well-known files at the root of a project, with their texts where those matter.
+/// The well-known files at the root of a project; with texts where they matter.
 pub(super) type RootFiles = BTreeMap<&'static str, String>;
 
-/// Reads what [`detect`] looks at; what cannot be read is not there.
+/// Reads the files for [`detect`]; unreadable files are skipped.
 pub(super) fn read_files(root: &Path) -> RootFiles {
     let Ok(directory) = LedgerDir::at(root) else { return RootFiles::new() };
     let is_small = |name: &str| matches!(directory.n_bytes(name), Ok(Some(n_bytes)) if n_bytes <= MAX_BYTES);
@@ -68,7 +66,7 @@ pub(super) fn read_files(root: &Path) -> RootFiles {
     read.chain(named).collect()
 }
 
-/// The commands that the files suggest, by ecosystem.
+/// The candidates, grouped by ecosystem.
 pub(super) fn detect(files: &RootFiles) -> Vec<Candidate> {
     let mut found = Vec::new();
     let mut add = |name: &str, run: &str, reason: &str| {
@@ -103,7 +101,7 @@ pub(super) fn detect(files: &RootFiles) -> Vec<Candidate> {
     if let Some(reason) = ["build.gradle", "build.gradle.kts"].into_iter().find(|name| has(name)) {
         add("gradle-test", if has("gradlew") { "./gradlew test" } else { "gradle test" }, reason);
     }
-    // The first of these names is the one that make reads.
+    // In make's own order of precedence.
     let makefile =
         ["GNUmakefile", "makefile", "Makefile"].into_iter().find_map(|name| files.get_key_value(name));
     if let Some((name, text)) = makefile {
@@ -114,11 +112,11 @@ pub(super) fn detect(files: &RootFiles) -> Vec<Candidate> {
     found
 }
 
-/// The scripts of a `package.json` that check something.
+/// The scripts of a `package.json` that are checks.
 fn scripts(package: &str) -> Vec<&'static str> {
     let Ok(package) = serde_json::from_str::<Value>(package) else { return Vec::new() };
     let script = |name: &str| package.get("scripts")?.get(name)?.as_str();
-    // What `npm init` writes fails by design.
+    // The default script of `npm init` always fails.
     let is_real = |text: &str| !text.trim().is_empty() && !text.contains("no test specified");
     ["test", "lint"].into_iter().filter(|name| script(name).is_some_and(is_real)).collect()
 }
@@ -138,14 +136,14 @@ fn package_manager(files: &RootFiles) -> &'static str {
 
 fn script_command(tool: &str, script: &str) -> String {
     match (tool, script) {
-        // `bun test` is a test runner of its own.
+        // `bun test` is bun's own test runner, not the script.
         ("bun", script) => format!("bun run {script}"),
         (tool, "test") => format!("{tool} test"),
         (tool, script) => format!("{tool} run {script}"),
     }
 }
 
-/// The file that says that the project is tested with pytest.
+/// The file that shows that the project uses pytest.
 fn pytest_file(files: &RootFiles) -> Option<&'static str> {
     let says = |name: &str, marks: &[&str]| {
         let has_mark = |text: &String| marks.iter().any(|mark| text.contains(mark));
@@ -167,7 +165,7 @@ fn pytest_file(files: &RootFiles) -> Option<&'static str> {
     files.contains_key("conftest.py").then_some("conftest.py")
 }
 
-/// Whether a makefile has a rule for a target; an assignment such as `test := x` is none.
+/// Whether a makefile has a rule for a target; an assignment such as `test := x` is not one.
 fn has_target(makefile: &str, target: &str) -> bool {
     makefile.lines().any(|line| {
         let Some((targets, rest)) = line.split_once(':') else { return false };

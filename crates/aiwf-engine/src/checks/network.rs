@@ -1,8 +1,8 @@
-//! Cuts a check off from the network.
+//! Isolates a check from the network.
 //!
-//! In: nothing. Out: the words that go before a command so that it has a network of its own, with nothing but a
-//! loopback interface; or why this system does not allow it. Linux only: `unshare` makes the namespace, with root's
-//! rights or in a user namespace, where a second one gives the check its own user back.
+//! In: nothing. Out: a command prefix that runs a command with only a loopback interface, or why this system does not
+//! allow it. Linux only: `unshare` creates the namespace, as root or in a user namespace, in which a second one gives
+//! the check its own user back.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use aiwf_process::{Limits, Program, Stop, output};
 use rustix::process::{getgid, getuid};
 
-/// Brings the loopback interface up and becomes the command.
+/// Brings the loopback interface up and executes the command.
 ///
 /// Not every machine has `ip`. `0x8914` is `SIOCSIFFLAGS`, `0x41` is `IFF_UP` and `IFF_RUNNING`.
 const WITH_LOOPBACK: &str = r#"(
@@ -21,28 +21,28 @@ perl -e 'use Socket; socket(my $s, PF_INET, SOCK_DGRAM, 0) or die; ioctl($s, 0x8
 python3 -c 'import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh22x", b"lo", 0x41))'
 ) > /dev/null 2>&1 && exec "$@""#;
 
-/// How long the system has to show that it allows it.
+/// Limits for the test whether the system allows it.
 const LIMITS: Limits =
     Limits { first_byte: Duration::from_secs(10), total: Duration::from_secs(10), max_bytes: 64 * 1024 };
 
 static PREFIX: OnceLock<Option<Vec<String>>> = OnceLock::new();
 
-/// What goes before a command that has only a loopback interface of its own; or why that cannot be.
+/// The prefix of a command that may use only loopback, or why there is none.
 pub(crate) fn loopback_only() -> Result<&'static [String], &'static str> {
     if !cfg!(target_os = "linux") {
         return Err("this system has no network namespaces");
     }
     let prefix = PREFIX.get_or_init(|| candidates().into_iter().find(|prefix| works(prefix)));
-    prefix.as_deref().ok_or("`unshare` cannot make a network namespace here")
+    prefix.as_deref().ok_or("`unshare` cannot create a network namespace here")
 }
 
-/// The ways there are, the best first.
+/// The possible prefixes, best first.
 fn candidates() -> Vec<Vec<String>> {
     let around = |flag| ["unshare", flag, "--", "sh", "-c", WITH_LOOPBACK, "sh"].map(str::to_owned).to_vec();
     if getuid().is_root() {
         return vec![around("-n"), around("-rn")];
     }
-    // Without the second namespace the check would seem to run as root, which some programs refuse.
+    // Without the second namespace, the check would seem to run as root, which some programs refuse.
     let own_user = [
         "unshare".to_owned(),
         format!("--map-user={}", getuid().as_raw()),

@@ -1,7 +1,7 @@
-//! The text of a prompt's section about checks.
+//! The text about checks in a prompt.
 //!
-//! In: results and what was printed. Out: text that says first how many passed, then each command and how it ended, and
-//! the beginning and end of what a failing check printed. What is left out is counted. Pure: same results, same bytes.
+//! In: results and output. Out: how many checks passed, then each command with its result, and the beginning and end of
+//! the output of failing checks. Omitted output is counted. Pure: same results, same bytes.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use anstream::adapter::strip_str;
 
 use super::CheckResult;
 
-/// The most that a note about left-out output takes.
+/// Maximum size of the note about omitted output.
 const MAX_NOTE: usize = 96;
-/// The least of its output that a failing check shows.
+/// Minimum output of a failing check.
 const MIN_SHARE: usize = 400;
-/// The most of a command that is shown.
+/// Maximum length of a command.
 const MAX_COMMAND: usize = 300;
 
-/// How many checks passed, in one sentence without its end.
+/// How many checks passed, as a sentence without its period.
 pub fn checks_summary<'a>(results: impl IntoIterator<Item = &'a CheckResult>) -> String {
     let (mut n_checks, mut n_passed) = (0, 0);
     for result in results {
@@ -32,10 +32,10 @@ pub fn checks_summary<'a>(results: impl IntoIterator<Item = &'a CheckResult>) ->
     }
 }
 
-/// What a prompt says about checks, each with what it printed.
+/// The text about checks, with their output.
 ///
-/// The output of all failing checks together is cut to `max_bytes`, each to the same share and at least 400 bytes.
-pub fn checks_text(checks: &[(CheckResult, Vec<u8>)], max_bytes: usize) -> String {
+/// Limits the output of all failing checks together to `max_bytes`, in equal shares of at least 400 bytes.
+pub(crate) fn checks_text(checks: &[(CheckResult, Vec<u8>)], max_bytes: usize) -> String {
     let mut text = checks_summary(checks.iter().map(|(result, _)| result));
     if let Some(first) = text.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -46,7 +46,7 @@ pub fn checks_text(checks: &[(CheckResult, Vec<u8>)], max_bytes: usize) -> Strin
     }
     for (result, _) in checks {
         let (name, run) = (inline_code(&result.name), inline_code(&result.run));
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "\n- {name}: {run} {}", one_line(&result.outcome()));
         for note in &result.notes {
             let _ = write!(text, "; {}", one_line(note));
@@ -66,10 +66,10 @@ pub fn checks_text(checks: &[(CheckResult, Vec<u8>)], max_bytes: usize) -> Strin
     text
 }
 
-/// The beginning and the end of what a program printed, as text: without the sequences that a terminal obeys, and
-/// with the number of lines and bytes between them.
+/// The beginning and the end of a program's output, without control sequences, and with the number of lines and bytes
+/// in between.
 ///
-/// It is never longer than `max_bytes`, or than the note about what is left out when that is longer.
+/// Never longer than `max_bytes`, or than the note about omitted output if that is longer.
 pub fn head_and_tail(printed: &[u8], max_bytes: usize) -> String {
     let text = plain_text(printed);
     if text.len() <= max_bytes {
@@ -78,13 +78,13 @@ pub fn head_and_tail(printed: &[u8], max_bytes: usize) -> String {
     let room = max_bytes.saturating_sub(MAX_NOTE);
     let head = text.get(..text.floor_char_boundary(room / 3)).unwrap_or_default();
     let head = head.rfind('\n').and_then(|end| head.get(..=end)).unwrap_or(head);
-    // Most programs sum up at the end.
+    // The end gets more, because most programs print a summary there.
     let tail = text.get(text.ceil_char_boundary(text.len() - (room - room / 3))..).unwrap_or_default();
     let after_line = tail.find('\n').and_then(|end| tail.get(end + 1..));
     let tail = after_line.filter(|rest| !rest.is_empty()).unwrap_or(tail);
     let left_out = text.get(head.len()..text.len() - tail.len()).unwrap_or_default();
     let counts = match (left_out.matches('\n').count(), left_out.len()) {
-        (0, n_bytes) => format!("{n_bytes} bytes"),
+        (0, n_bytes) => crate::error::bytes_in_words(n_bytes as u64),
         (1, n_bytes) => format!("1 line, {n_bytes} bytes"),
         (n_lines, n_bytes) => format!("{n_lines} lines, {n_bytes} bytes"),
     };
@@ -92,9 +92,9 @@ pub fn head_and_tail(printed: &[u8], max_bytes: usize) -> String {
     format!("{head}{newline}[… {counts} left out …]\n{tail}")
 }
 
-/// What a program printed as text with plain line ends.
+/// A program's output as plain text.
 ///
-/// Each line is read on its own, so that no sequence without an end can hide what comes after it.
+/// Lines are parsed separately, so that an unterminated sequence cannot hide what comes after it.
 fn plain_text(printed: &[u8]) -> String {
     let mut text = String::with_capacity(printed.len());
     for (number, line) in printed.split(|byte| *byte == b'\n').enumerate() {
@@ -114,7 +114,7 @@ fn plain_text(printed: &[u8]) -> String {
     text
 }
 
-/// Text as code within a line: nothing in it can end it.
+/// Inline code that its content cannot end.
 fn inline_code(text: &str) -> String {
     let mut line = one_line(text);
     if line.chars().count() > MAX_COMMAND {

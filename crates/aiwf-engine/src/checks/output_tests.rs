@@ -56,7 +56,7 @@ fn a_prompt_says_first_how_many_passed_and_shows_what_failing_ones_printed() {
 }
 
 #[test]
-fn every_end_of_a_check_is_told() {
+fn every_way_a_check_can_end_is_reported() {
     let ends = [
         (CheckEnd::TimedOut, None),
         (CheckEnd::TooMuchOutput, None),
@@ -70,14 +70,14 @@ fn every_end_of_a_check_is_told() {
     insta::assert_snapshot!(text.split("\n\n###").next().unwrap_or_default(), @"
     0 of 5 checks passed.
 
-    - `a`: `x` took too long and was ended after 61 s
-    - `a`: `x` printed too much and was ended after 10 bytes
+    - `a`: `x` was stopped after 61 s: it took too long
+    - `a`: `x` was stopped after 10 bytes: it printed too much
     - `a`: `x` was stopped
     - `a`: `x` could not start: no such file or directory
     - `a`: `x` failed
     ");
     let killed = CheckResult { signal: Some(9), ..result("a", "x", CheckEnd::Exited, None) };
-    assert_eq!(killed.outcome(), "was ended by signal 9");
+    assert_eq!(killed.outcome(), "was killed by signal 9");
 }
 
 #[test]
@@ -92,13 +92,13 @@ fn numbers_agree() {
 }
 
 #[test]
-fn a_note_about_a_run_stands_beside_it() {
+fn a_note_is_shown_next_to_its_check() {
     let noted =
-        CheckResult { notes: vec!["not cut off from the network: x".to_owned()], ..exited("a", "x", 0) };
+        CheckResult { notes: vec!["not isolated from the network: x".to_owned()], ..exited("a", "x", 0) };
     insta::assert_snapshot!(checks_text(&[(noted, Vec::new())], 100), @"
     1 check passed.
 
-    - `a`: `x` passed; not cut off from the network: x
+    - `a`: `x` passed; not isolated from the network: x
     ");
 }
 

@@ -1,8 +1,8 @@
-//! Runs one check: bounded in time and output, its output streamed to a file.
+//! Runs one check, with limits for time and output; its output is streamed to a file.
 //!
-//! In: a check, the directory that a phase wrote in, and a file. Out: how it ended, with the hash of what it printed. A
-//! check that fails, hangs or floods is a result; only a file that cannot be written is an error. Whatever ends a check
-//! ends its whole process group.
+//! In: a check, the directory that a phase wrote in, and a file. Out: the result, with the hash of the output. A check
+//! that fails, hangs or floods is a result; only a file that cannot be written is an error. When a check ends for any
+//! reason, its whole process group is killed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -19,69 +19,58 @@ use super::{Check, network};
 use crate::Engine;
 use crate::ask::watch::CallEvent;
 
-/// How a check went.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
-    /// The check.
     pub name: String,
-    /// Its command, as a person reads it.
+    /// The command, for display.
     pub run: String,
-    /// Whether it ended by itself with exit code 0.
+    /// Whether it exited with code 0.
     pub passed: bool,
-    /// How it ended.
     #[serde(flatten)]
     pub ended: CheckEnd,
-    /// Its exit code; nothing when a signal ended it, or it never started.
+    /// `None` if it was killed by a signal or never started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub millis: u64,
-    /// What it printed.
     pub output: CheckOutput,
-    /// What a person should know about the run.
+    /// Notes for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// How a check ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ended", content = "message", rename_all = "kebab-case")]
 pub enum CheckEnd {
-    /// By itself, or by a signal that aiwf did not send.
+    /// It exited, or was killed by a signal that aiwf did not send.
     Exited,
-    /// It took too long.
     TimedOut,
-    /// It printed too much; what it may print was kept.
+    /// The output up to the limit was kept.
     TooMuchOutput,
-    /// The user stopped it.
     Stopped,
-    /// It did not start, for this reason.
+    /// With the reason.
     NotStarted(String),
 }
 
-/// What a check printed: both streams, in the order of their writes.
+/// Stdout and stderr, in the order of their writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckOutput {
-    /// The file, relative to its session.
+    /// Relative to the session.
     pub path: String,
-    /// SHA-256 of its bytes.
     pub sha256: String,
-    /// Its size.
     pub n_bytes: u64,
 }
 
-/// What whoever watches hears about a check.
+/// Progress of a check.
 #[derive(Clone, Copy, Debug)]
 pub enum CheckState<'a> {
-    /// It starts.
     Started {
-        /// Its command.
         run: &'a str,
     },
-    /// It ended, well or not.
+    /// It ended, successfully or not.
     Ended(&'a CheckResult),
 }
 
@@ -93,12 +82,12 @@ impl CheckResult {
             CheckEnd::Exited => match (self.exit_code, self.signal) {
                 (Some(0), _) => "passed".to_owned(),
                 (Some(code), _) => format!("failed with exit code {code}"),
-                (None, Some(signal)) => format!("was ended by signal {signal}"),
+                (None, Some(signal)) => format!("was killed by signal {signal}"),
                 (None, None) => "failed".to_owned(),
             },
-            CheckEnd::TimedOut => format!("took too long and was ended after {} s", seconds()),
+            CheckEnd::TimedOut => format!("was stopped after {} s: it took too long", seconds()),
             CheckEnd::TooMuchOutput => {
-                format!("printed too much and was ended after {} bytes", self.output.n_bytes)
+                format!("was stopped after {} bytes: it printed too much", self.output.n_bytes)
             }
             CheckEnd::Stopped => "was stopped".to_owned(),
             CheckEnd::NotStarted(message) => format!("could not start: {message}"),
@@ -107,9 +96,9 @@ impl CheckResult {
 }
 
 impl Engine {
-    /// Runs a check in `directory`; what it prints goes to a new file of `ledger`.
+    /// Runs a check in `directory`; its output goes to a new file of `ledger`.
     ///
-    /// A check without consent does not start, whoever asks.
+    /// A check without consent never starts.
     pub(crate) fn run_check(
         &self,
         check: &Check,
@@ -126,7 +115,7 @@ impl Engine {
     }
 }
 
-/// How a run of a program ended.
+/// How a program ended.
 struct Ended {
     how: CheckEnd,
     code: Option<i32>,
@@ -139,7 +128,7 @@ impl From<CheckEnd> for Ended {
     }
 }
 
-/// The same without anybody who watches.
+/// Like [`run_check`], without progress.
 fn run_check(
     check: &Check,
     directory: &Path,
@@ -159,7 +148,7 @@ fn run_check(
     };
     let millis = u64::try_from(started_at.elapsed().as_millis()).unwrap_or(u64::MAX);
     let n_bytes = file.metadata().map_err(failed)?.len();
-    // Whatever a journal says about it has to be on the disk first.
+    // The output must be on disk before a journal names its hash.
     file.sync_all().map_err(failed)?;
     let sha256 = ledger.sha256(output).map_err(|error| failed(error.into()))?.unwrap_or_default();
     Ok(CheckResult {
@@ -175,7 +164,7 @@ fn run_check(
     })
 }
 
-/// The program and its arguments, cut off from the network where that is wanted and possible.
+/// The program and its arguments, isolated from the network if that is configured and possible.
 fn words(check: &Check, notes: &mut Vec<String>) -> Vec<OsString> {
     let prefix = match check.network {
         Some(CheckNetwork::Loopback) => network::loopback_only(),
@@ -184,7 +173,7 @@ fn words(check: &Check, notes: &mut Vec<String>) -> Vec<OsString> {
     let mut words: Vec<OsString> = match prefix {
         Ok(prefix) => prefix.iter().map(OsString::from).collect(),
         Err(reason) => {
-            notes.push(format!("not cut off from the network: {reason}"));
+            notes.push(format!("not isolated from the network: {reason}"));
             Vec::new()
         }
     };
@@ -203,7 +192,7 @@ fn run_program(
     stop: &Stop,
 ) -> io::Result<Ended> {
     let Some((program, args)) = words.split_first() else {
-        return Ok(CheckEnd::NotStarted("it names no program".to_owned()).into());
+        return Ok(CheckEnd::NotStarted("it does not name a program".to_owned()).into());
     };
     let program: &OsStr = program;
     let program = Program {
@@ -213,7 +202,7 @@ fn run_program(
         stderr: Stderr::Merged,
         ..Program::new(program, args)
     };
-    // The output is counted here, so that what may be printed is kept to the last byte.
+    // The output is counted here, so that everything up to the limit is kept.
     let limits = Limits { first_byte: check.timeout, total: check.timeout, max_bytes: u64::MAX };
     let mut child = match Child::start(&program, limits, stop) {
         Ok(child) => child,
@@ -241,7 +230,7 @@ fn run_program(
     }
 }
 
-/// What became of a check that did not end by itself.
+/// The end of a check that did not exit by itself.
 fn early_end(error: ChildError) -> io::Result<Ended> {
     match error {
         ChildError::NotStarted(error) => Ok(CheckEnd::NotStarted(crate::notify::plain(&error)).into()),

@@ -83,7 +83,7 @@ fn it_runs_where_the_phase_wrote_and_no_shell_reads_a_list() {
 }
 
 #[test]
-fn it_gets_few_variables_and_those_it_names() {
+fn a_check_gets_only_basic_and_named_variables() {
     let world = World::new();
     let names = |check: &Check| -> Vec<String> {
         let (_, printed) = world.run(check);
@@ -117,14 +117,14 @@ fn one_that_floods_is_ended_and_keeps_what_it_may_print() {
     let world = World::new();
     let (result, printed) = world.run(&Check { max_output: 1_001, ..shell("yes") });
     assert_eq!((result.passed, &result.ended, printed.len()), (false, &CheckEnd::TooMuchOutput, 1_001));
-    assert_eq!(result.outcome(), "printed too much and was ended after 1001 bytes");
+    assert_eq!(result.outcome(), "was stopped after 1001 bytes: it printed too much");
     // Exactly as much as allowed is no flood.
     let (result, _) = world.run(&Check { max_output: 4, ..shell("printf 1234") });
     assert!(result.passed);
 }
 
 #[test]
-fn what_it_leaves_behind_is_ended() {
+fn leftover_processes_are_killed() {
     let world = World::new();
     let (result, printed) = world.run(&shell("sleep 6000 & echo $!"));
     assert!(result.passed);
@@ -148,7 +148,7 @@ fn a_stop_ends_it() {
 fn a_signal_is_no_exit_code() {
     let (result, _) = World::new().run(&shell("kill -9 $$"));
     assert_eq!((result.passed, result.exit_code, result.signal), (false, None, Some(9)));
-    assert_eq!(result.outcome(), "was ended by signal 9");
+    assert_eq!(result.outcome(), "was killed by signal 9");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_check_can_be_cut_off_from_the_network_or_a_note_says_that_it_is_not() {
         assert_ne!(lines[1], "0", "the interface is up");
         assert_eq!(lines[2], rustix::process::getuid().as_raw().to_string());
     } else {
-        assert!(result.notes[0].starts_with("not cut off from the network: "), "{:?}", result.notes);
+        assert!(result.notes[0].starts_with("not isolated from the network: "), "{:?}", result.notes);
     }
 }
 

@@ -1,14 +1,14 @@
-//! What the first event of a journal says: what kind of session it is, and what it is called.
+//! The first event of a journal: the kind and the name of a session.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::trust::LedgerKind;
 
-/// The first event of a journal, as far as every session has it.
+/// The part of the first event that all kinds share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FirstEvent {
-    /// The session that the journal belongs to; a directory of another name holds a copy.
+    /// The id of the session; a directory with another name contains a copy.
     pub(crate) id: String,
     pub(crate) name: Option<String>,
     pub(crate) kind: LedgerKind,
@@ -43,7 +43,7 @@ struct RunSetup {
 }
 
 impl FirstEvent {
-    /// Reads the first line of a journal; nothing when it is none of ours.
+    /// Parses the first line of a journal; `None` if it is not one of ours.
     pub(crate) fn parse(line: &[u8]) -> Option<Self> {
         let Line { at, event } = serde_json::from_slice(line).ok()?;
         Some(match event {

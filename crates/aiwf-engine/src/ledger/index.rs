@@ -1,6 +1,6 @@
-//! The one index of all sessions of a project, made from their snapshots on every core.
+//! The index of all sessions of a project, built from their snapshots on all cores.
 //!
-//! A snapshot that does not fit its journal is not believed; then the journal is read instead.
+//! A snapshot that does not match its journal is ignored, and the journal is read.
 
 use std::fmt;
 
@@ -9,65 +9,60 @@ use aiwf_config::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Place, Scope, SessionLedger};
+use super::{Overlap, Place, Scope, SessionLedger};
 use crate::Engine;
 use crate::prompt::every_core::map_on_every_core;
 use crate::run;
 use crate::session::session_error::SessionError;
-use crate::session::{self, SessionSummary};
+use crate::session::{self, SessionSummary, StaleArtifact};
 use crate::trust::{self, LedgerKind};
 
-/// The longest title that a list gets; a request can be a whole page.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// Requests can be long.
 const MAX_TITLE_CHARS: usize = 200;
 
-/// What an open session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitsFor {
-    /// Approval of a prompt.
     PromptApproval,
-    /// A reply that a person delivers.
+    /// A reply from a person.
     Reply,
-    /// Approval of a reply.
     ReplyApproval,
-    /// A command that begins the next phase.
+    /// A command that starts the next phase.
     NextPhase,
-    /// Asking again, after a call that failed or was interrupted.
+    /// A retry, after a call that failed or was interrupted.
     Retry,
-    /// A larger budget.
     Budget,
-    /// A decision that no gate asks for: the last round failed, or a verdict said no.
+    /// A decision outside of the gates: the last round failed, or a verdict stopped the session.
     Decision,
-    /// What the user says next in a conversation.
+    /// The user's next message in a conversation.
     Answer,
-    /// Consent to the commands of checks.
     CheckConsent,
 }
 
-/// The status of a session in lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionStatus {
-    /// It can continue without a decision.
+    /// The next step needs no decision.
     InProgress,
-    /// It waits for a person or a reply.
+    /// A person or a reply is needed.
     Waiting,
-    /// It needs a decision that no gate asks for.
+    /// A decision is needed outside of the gates.
     Paused,
-    /// A verdict stopped it.
     Rejected,
-    /// Its last request failed; only runs have this.
+    /// The last request failed. Only for runs.
     Failed,
-    /// It reached the end of its flow.
     Complete,
-    /// A person cancelled it.
     Cancelled,
-    /// Its journal cannot be read.
     Unreadable,
 }
 
 impl SessionStatus {
-    /// Every status, in the order of the help.
+    /// In the order of the help.
     pub const ALL: [Self; 8] = [
         Self::InProgress,
         Self::Waiting,
@@ -79,12 +74,10 @@ impl SessionStatus {
         Self::Unreadable,
     ];
 
-    /// The status with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == name)
     }
 
-    /// The name used in flags and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InProgress => "in-progress",
@@ -98,7 +91,6 @@ impl SessionStatus {
         }
     }
 
-    /// Whether the session has reached an end and can no longer continue.
     pub fn is_ended(self) -> bool {
         match self {
             Self::Complete | Self::Cancelled => true,
@@ -131,48 +123,51 @@ impl fmt::Display for SessionStatus {
     }
 }
 
-/// A session in the list of all.
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionEntry {
-    /// Its id.
     #[serde(rename = "session_id")]
     pub id: String,
-    /// What its user calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is about, in one line: the request, the profile with its parameters, the package, the first words.
+    /// In one line: the request, the profile with its parameters, the package, or the first message.
     pub title: String,
-    /// The flow it follows: `generate`, `change`, `package`, or one of the user's own.
+    /// `generate`, `change`, `package`, or one of the user's own.
     pub flow: String,
-    /// Its profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// What its profile or request gave.
+    /// The parameters of its profile, or its request.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-    /// Its iteration; a run has none.
+    /// `None` for runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iteration: Option<u32>,
-    /// Its phase; of a run, its node.
+    /// For a run, its node.
     pub phase: String,
-    /// Its status.
     pub status: SessionStatus,
-    /// What it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<WaitsFor>,
-    /// When it was created.
     pub created_at: String,
-    /// When something last happened.
+    /// Time of the last event.
     pub updated_at: String,
-    /// Whether it is not the user's; set by [`Engine::mark_foreign`].
+    /// Set by [`Engine::mark_foreign`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_foreign: bool,
     /// Why its journal cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Where it is, relative to the project.
+    /// Approved artifacts that were made from a reopened version.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stale_artifacts: Vec<StaleArtifact>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub open_comments: usize,
+    /// Other sessions that plan to write the same files; set by [`Engine::mark_overlaps`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<Overlap>,
+    /// The files that it plans to write.
+    #[serde(skip)]
+    pub(super) writes: Vec<String>,
+    /// Relative to the project.
     pub directory: String,
-    /// What has its journal.
     #[serde(skip)]
     pub kind: LedgerKind,
     #[serde(skip)]
@@ -180,7 +175,6 @@ pub struct SessionEntry {
 }
 
 impl SessionEntry {
-    /// What to do next.
     pub fn next(&self) -> Advice {
         if self.is_foreign {
             return Advice::from(Action::Adopt).about_session(&self.id);
@@ -201,17 +195,17 @@ impl SessionEntry {
 }
 
 impl SessionEntry {
-    /// Whether it has not ended; an unreadable session counts as open.
+    /// An unreadable session counts as open.
     pub fn is_open(&self) -> bool {
         !self.status.is_ended()
     }
 
-    /// Whether its user calls it that; a change of 0.1.0 is called like its directory.
+    /// A change of 0.1.0 has the name of its directory.
     pub(super) fn has_name(&self, name: &str) -> bool {
         self.name.as_deref() == Some(name) || (self.place == Place::Changes && self.id == name)
     }
 
-    /// Whether that is its id, and no name that became one.
+    /// Whether this is its id and not a name.
     pub(super) fn has_id(&self, id: &str) -> bool {
         self.place != Place::Changes && self.id == id
     }
@@ -220,7 +214,7 @@ impl SessionEntry {
         SessionLedger::at(settings, self.place, &self.id)
     }
 
-    /// The session in one line of a message.
+    /// For messages.
     pub(super) fn line(&self) -> String {
         let name = self.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
         format!("{}  {name}{}", self.id, self.title).trim_end().to_owned()
@@ -247,6 +241,10 @@ impl SessionEntry {
             updated_at: summary.updated_at,
             is_foreign: false,
             error: summary.error,
+            stale_artifacts: summary.stale_artifacts,
+            open_comments: summary.open_comments,
+            overlaps: Vec::new(),
+            writes: summary.writes,
             directory: ledger.shown("").trim_end_matches('/').to_owned(),
             place: ledger.place(),
         }
@@ -272,6 +270,10 @@ impl SessionEntry {
             updated_at: summary.updated_at,
             is_foreign: false,
             error: summary.problem,
+            stale_artifacts: Vec::new(),
+            open_comments: 0,
+            overlaps: Vec::new(),
+            writes: Vec::new(),
             directory: ledger.shown("").trim_end_matches('/').to_owned(),
             kind: LedgerKind::Run,
             place: ledger.place(),
@@ -285,13 +287,13 @@ impl SessionEntry {
         }
     }
 
-    /// A session by its journal alone: for whoever must not believe a snapshot.
+    /// Reads only the journal, when a snapshot must not be trusted.
     pub(super) fn of_journal(settings: &Settings, ledger: &SessionLedger) -> Self {
         Self::of(ledger, Summary::of_journal(settings, ledger))
     }
 }
 
-/// What is known of a session without folding its journal again.
+/// Summary of a session, from its snapshot if possible.
 #[derive(Debug)]
 pub(crate) enum Summary {
     Session(SessionSummary),
@@ -302,7 +304,7 @@ impl Summary {
     fn of(settings: &Settings, ledger: &SessionLedger) -> Self {
         let session = || session::snapshot_summary(ledger).map(Self::Session);
         let run = || run::snapshot_summary(ledger).map(Self::Run);
-        // The more likely file first; which one is there does not depend on the place.
+        // The more likely file first; the directory does not determine which one exists.
         let believed =
             if ledger.place() == Place::Runs { run().or_else(session) } else { session().or_else(run) };
         believed.unwrap_or_else(|| Self::of_journal(settings, ledger))
@@ -318,15 +320,18 @@ impl Summary {
     }
 }
 
-/// The summary of every session of the project, in no order that means anything.
+/// The summaries of all sessions, in no particular order.
 pub(crate) fn summaries(settings: &Settings) -> Result<Vec<(SessionLedger, Summary)>, SessionError> {
     let ledgers = Place::all_ledgers(settings)?;
     let summaries = map_on_every_core(&ledgers, |ledger| Summary::of(settings, ledger));
     Ok(ledgers.into_iter().zip(summaries).collect())
 }
 
-/// The profile, and in short what it was given.
+/// The profile with the request, or with its parameters, shortened.
 fn profile_title(summary: &SessionSummary) -> String {
+    if let Some(request) = summary.context.get("request").and_then(serde_json::Value::as_str) {
+        return one_line(&format!("{}: {request}", summary.profile));
+    }
     let given = summary.context.iter().filter_map(|(key, value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         (!text.is_empty() && text.len() <= 40 && !text.contains('\n')).then(|| format!(" {key}={text}"))
@@ -342,7 +347,7 @@ fn one_line(text: &str) -> String {
     }
 }
 
-/// What sorts sessions by the time they began: the stamp of an id, else when its first event happened.
+/// The sort key for the time of creation: the timestamp in the id, else that of the first event.
 pub(crate) fn by_time(id: &str, created_at: &str) -> String {
     let stamp = id.strip_prefix("agent-").or_else(|| id.strip_prefix("chat-")).unwrap_or(id);
     let is_stamp = stamp.len() > 15
@@ -372,14 +377,14 @@ pub(crate) fn all_of(settings: &Settings, scope: Scope) -> Result<Vec<SessionEnt
 }
 
 impl Engine {
-    /// Every session of the project, whatever began it; the one that changed last first.
+    /// All sessions of the project, most recently changed first.
     pub fn list_all(&self) -> Result<Vec<SessionEntry>, SessionError> {
         let mut entries = all_of(self.settings(), Scope::Any)?;
         entries.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));
         Ok(entries)
     }
 
-    /// Marks the sessions of a list that are not the user's.
+    /// Marks foreign sessions in a list.
     pub fn mark_foreign(&self, entries: &mut [SessionEntry]) {
         for entry in entries {
             entry.is_foreign = trust::is_foreign(self.settings(), &entry.ledger(self.settings()));

@@ -1,4 +1,4 @@
-//! A session that is being created: under a name that nobody looks at until it is published, then all of it at once.
+//! Creates a session under a temporary name, and publishes it completely or not at all.
 
 use aiwf_config::Settings;
 use aiwf_store::{LedgerStore as _, Lock, sha256_hex};
@@ -10,17 +10,18 @@ use crate::clock;
 use crate::session::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
-/// A session that is being created; when it is dropped before it is published, nothing is left of it.
+/// A session being created. If it is dropped before it is published, nothing is left.
 #[derive(Debug)]
 pub(crate) struct NewLedger {
     ledger: SessionLedger,
     is_published: bool,
-    /// One at a time: ids and names are free until the session is published.
+    /// Held until the session is published, so that ids and names stay unique.
     _lock: Lock,
 }
 
 impl NewLedger {
-    /// Begins a session; its id sorts by time behind the prefix. A name that an open session has is refused.
+    /// Starts creating a session; the part of its id after the prefix sorts by time. The name of an open session is
+    /// refused.
     pub(crate) fn begin(
         settings: &Settings,
         kind: LedgerKind,
@@ -38,12 +39,11 @@ impl NewLedger {
         Ok(Self { ledger, is_published: false, _lock: lock })
     }
 
-    /// The session so far.
     pub(crate) fn ledger(&self) -> &SessionLedger {
         &self.ledger
     }
 
-    /// From here on there is a session; before, there was nothing.
+    /// Makes the session visible.
     pub(crate) fn publish(mut self) -> Result<SessionLedger, SessionError> {
         self.ledger.store().publish(&self.ledger.id)?;
         self.is_published = true;
@@ -54,15 +54,15 @@ impl NewLedger {
 impl Drop for NewLedger {
     fn drop(&mut self) {
         if !self.is_published {
-            // What is left is removed by the next one that begins.
+            // Anything left is removed when the next session is created.
             drop(self.ledger.store().discard(&self.ledger.id));
         }
     }
 }
 
-/// Refuses a name that an open session has; one of a session that ended is free.
-fn refuse_taken(settings: &Settings, name: &str) -> Result<(), SessionError> {
-    // What came with a checkout, or cannot be read, keeps no name from the user.
+/// Refuses the name of an open session; a session that has ended does not reserve its name.
+pub(crate) fn refuse_taken(settings: &Settings, name: &str) -> Result<(), SessionError> {
+    // Foreign and unreadable sessions do not reserve names.
     let is_taken = |entry: &super::SessionEntry| {
         entry.is_open()
             && entry.has_name(name)
@@ -75,19 +75,19 @@ fn refuse_taken(settings: &Settings, name: &str) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// A new id: behind its prefix it sorts by time, and of two that begin in the same second the later one sorts later.
+/// A new id. Without its prefix it sorts by time, also within one second.
 ///
-/// Called by the one who holds the lock.
+/// The caller holds the lock.
 fn new_id(settings: &Settings, prefix: &str) -> Result<String, SessionError> {
     let stamp = clock::stamp();
     let number = |id: &String| {
-        // Whatever its prefix: sessions, runs and conversations begin in one order.
+        // Without the prefix: sessions, runs and conversations share one order.
         let (_, number) = id.split_once(&stamp)?;
         u32::from_str_radix(number.strip_prefix('-')?, 16).ok()
     };
     let mut taken = Place::Sessions.ids(settings)?;
     taken.extend(Place::Runs.ids(settings)?);
-    // Two machines that share a project by copying it begin at different numbers; there is room above them.
+    // Two machines with copies of a project start at different numbers, with room above them.
     let first = || {
         let salt = format!("{}{}", std::process::id(), clock::now());
         let digits = sha256_hex(salt.as_bytes());

@@ -1,4 +1,4 @@
-//! The directories of a project that hold sessions, and what git should ignore of them.
+//! The directories of a project that contain sessions, and their `.gitignore`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,16 @@ use crate::prompt::every_core::map_on_every_core;
 use crate::session::session_error::SessionError;
 use crate::trust::LedgerKind;
 
-/// A directory of a project that holds sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Every new session.
+    /// All new sessions.
     Sessions,
-    /// Changes of 0.1.0, each in a directory of its name.
+    /// Changes of 0.1.0, each in a directory with its name.
     Changes,
-    /// Runs and conversations of 0.1.0.
     Runs,
 }
 
-/// What `latest` means is never the name of a session.
+/// Reserved: never the name of a session.
 pub(crate) const LATEST: &str = "latest";
 
 /// Written to `.aiwf/.gitignore` when aiwf creates that directory.
@@ -47,7 +45,7 @@ impl Place {
         }
     }
 
-    /// What a directory here is taken for whose journal does not say.
+    /// The kind of an unreadable session in this directory.
     pub(super) fn usual_kind(self) -> LedgerKind {
         match self {
             Self::Sessions => LedgerKind::Session,
@@ -64,12 +62,12 @@ impl Place {
         settings.project_root.join(self.as_str())
     }
 
-    /// Whether a directory here holds a session of that very name; no other one is looked at.
+    /// Whether a session with exactly this name exists; reads no other one.
     pub(super) fn holds(self, settings: &Settings, id: &str) -> bool {
         is_session(&self.root(settings), id)
     }
 
-    /// The sessions here, in no order that means anything.
+    /// The sessions here, in no particular order.
     pub(super) fn ids(self, settings: &Settings) -> Result<Vec<String>, SessionError> {
         let root = self.root(settings);
         let entries = match std::fs::read_dir(&root) {
@@ -86,7 +84,7 @@ impl Place {
         Ok(names.into_iter().zip(are_sessions).filter_map(|(name, is_one)| is_one.then_some(name)).collect())
     }
 
-    /// Every session of the project, by its place.
+    /// All sessions of the project, by directory.
     pub(super) fn all_ledgers(settings: &Settings) -> Result<Vec<SessionLedger>, SessionError> {
         let mut ledgers = Vec::new();
         for place in Self::ALL {
@@ -104,7 +102,7 @@ fn is_session(root: &Path, id: &str) -> bool {
         && path.join("journal.jsonl").is_file()
 }
 
-/// Creates the place of new sessions when it is not there, and with `.aiwf` itself what git should ignore of it.
+/// Creates the directory of new sessions if it is missing, and `.aiwf` itself with its `.gitignore`.
 pub(super) fn create_sessions(settings: &Settings) -> Result<(), SessionError> {
     let place = Place::Sessions;
     let unusable = |error: ConfinedError| SessionError::UnsafeFile {
@@ -121,7 +119,7 @@ pub(super) fn create_sessions(settings: &Settings) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// Opens the project's `.aiwf`; creates it when it is not there, with what git should ignore of it.
+/// Opens the project's `.aiwf`; creates it with its `.gitignore` if it is missing.
 pub(crate) fn create_project_dir(settings: &Settings) -> Result<LedgerDir, StoreError> {
     let is_new = is_project_dir_new(settings);
     let failed = |error: ConfinedError| StoreError { path: settings.project_dir(), source: error.into() };

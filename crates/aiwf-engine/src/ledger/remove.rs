@@ -66,8 +66,9 @@ impl Engine {
         let _lock = ledger.lock()?;
         removable_entry(self, &ledger)?;
         let first_sha256 = trust::first_sha256(&ledger);
+        // First what is outside of the ledger: killed in between, the next removal still finds the session.
+        self.remove_work_area(&ledger.id)?;
         ledger.remove()?;
-        self.remove_worktree(&ledger.id)?;
         if let Some(first_sha256) = first_sha256 {
             trust::forget(self.settings(), ledger.kind(), &ledger.id, &first_sha256);
         }

@@ -1,7 +1,7 @@
 //! Resolves what a user typed to a session of any kind.
 //!
-//! In: nothing, `latest`, an id, a unique beginning or end of one, or a name. Out: one session, or an error with the
-//! candidates and what each is about. An exact id wins over a name, and a name over a part of an id.
+//! In: nothing, `latest`, an id, a unique prefix or suffix of one, or a name. Out: one session, or an error with the
+//! candidates and their titles. An exact id takes precedence over a name, and a name over a part of an id.
 
 use aiwf_config::Settings;
 
@@ -12,12 +12,11 @@ use crate::Engine;
 use crate::session::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
-/// Names a session as a user typed it.
+/// A session as the user typed it.
 #[derive(Clone, Copy, Debug)]
 pub enum SessionRef<'a> {
-    /// A session or a change; without a word, the only open one.
+    /// A session or a change; `None` for the only open one.
     Session(Option<&'a str>),
-    /// A change.
     Change(&'a str),
 }
 
@@ -53,10 +52,9 @@ impl<'a> SessionRef<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     Any,
-    /// Those with phases and gates: of a profile, and changes.
+    /// Those with phases and gates: profile sessions and changes.
     Sessions,
     Changes,
-    /// Runs of packages, and conversations.
     Runs,
 }
 
@@ -71,18 +69,18 @@ impl Scope {
     }
 }
 
-/// Which sessions qualify when none is named.
+/// The sessions that qualify if none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Candidates {
-    /// To go on with: the only open one.
+    /// To continue: the only open one.
     Open,
-    /// To look at: the only open one, else the only one there is.
+    /// To read: the only open one, else the only one.
     All,
-    /// To apply: the only complete one, else as for looking.
+    /// To apply: the only complete one, else as for [`Self::All`].
     Complete,
 }
 
-/// What a word comes to among sessions.
+/// The result of resolving a word.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Resolution<'a, T> {
     One(&'a T),
@@ -90,7 +88,7 @@ pub(crate) enum Resolution<'a, T> {
     Several(Vec<&'a T>),
 }
 
-/// What the resolver asks of a session.
+/// What the resolver needs to know about a session.
 pub(crate) trait Resolvable {
     fn id(&self) -> &str;
     fn has_id(&self, id: &str) -> bool;
@@ -118,7 +116,7 @@ impl Resolvable for SessionEntry {
 
 /// Resolves a word among sessions that are sorted by time, oldest first.
 ///
-/// A name means the open session that has it, else the newest one that had it.
+/// A name means the open session with this name, else the newest one that had it.
 pub(crate) fn resolve_id<'a, T: Resolvable>(typed: &str, sessions: &'a [T]) -> Resolution<'a, T> {
     let matching = |is_wanted: &dyn Fn(&T) -> bool| -> Vec<&'a T> {
         sessions.iter().filter(|session| is_wanted(session)).collect()
@@ -147,7 +145,7 @@ fn one_of<T>(matching: Vec<&T>) -> Resolution<'_, T> {
     }
 }
 
-/// The session that a user named; without a word, the only candidate.
+/// The session that the user named; if none, the only candidate.
 pub(crate) fn resolve(
     settings: &Settings,
     typed: Option<&str>,
@@ -164,7 +162,7 @@ pub(crate) fn resolve(
 }
 
 fn named(settings: &Settings, typed: &str, scope: Scope) -> Result<SessionLedger, SessionError> {
-    // An exact id wins, so nothing else need be read for it.
+    // An exact id needs no other session to be read.
     let exact: Vec<SessionLedger> = [Place::Sessions, Place::Runs]
         .into_iter()
         .filter(|place| place.holds(settings, typed))
@@ -182,7 +180,7 @@ fn named(settings: &Settings, typed: &str, scope: Scope) -> Result<SessionLedger
             let matching = matching.into_iter().map(SessionEntry::line).collect();
             Err(SessionError::AmbiguousSession { given, matching })
         }
-        // What the command does not work on may still be what was meant.
+        // The word may match a session that the command does not work on; the error then says so.
         (Resolution::Nothing, Resolution::One(other)) => in_scope(typed, other.ledger(settings), scope),
         (Resolution::Nothing, _) if scope == Scope::Changes => {
             let called = |entry: &SessionEntry| entry.name.as_ref().unwrap_or(&entry.id).clone();
@@ -192,7 +190,7 @@ fn named(settings: &Settings, typed: &str, scope: Scope) -> Result<SessionLedger
     }
 }
 
-/// Refuses a session of a kind that the command does not work on; a journal that does not say is the command's business.
+/// Refuses a session of another kind. If the journal does not tell the kind, the command decides.
 fn in_scope(typed: &str, ledger: SessionLedger, scope: Scope) -> Result<SessionLedger, SessionError> {
     match ledger.first_event() {
         Some(first) if !scope.accepts(first.kind) => Err(SessionError::OtherKind {
@@ -204,13 +202,13 @@ fn in_scope(typed: &str, ledger: SessionLedger, scope: Scope) -> Result<SessionL
     }
 }
 
-/// The session that began last; one whose journal has another id is not the latest of anything.
+/// The session that was created last. A copy, whose journal has another id, never counts.
 fn latest(settings: &Settings, scope: Scope) -> Result<Option<SessionLedger>, SessionError> {
     let ledgers = Place::all_ledgers(settings)?;
     let mut keyed: Vec<(String, &SessionLedger)> = ledgers
         .iter()
         .map(|ledger| {
-            // Only an id without a stamp needs its journal for this.
+            // The journal is read only for ids without a timestamp.
             let created_at = match ledger.place() {
                 Place::Changes => ledger.first_event().map(|first| first.at.clone()).unwrap_or_default(),
                 Place::Sessions | Place::Runs => String::new(),
@@ -232,7 +230,7 @@ fn only_candidate(
     entries.retain(|entry| entry.status != SessionStatus::Unreadable);
     let (foreign, own): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| trust::is_foreign(settings, &entry.ledger(settings)));
-    // A session that came with the project never competes with the user's own; alone, it can be meant.
+    // A foreign session never competes with the user's own, but can be the only candidate.
     match only_of(&own, candidates) {
         Err(SessionError::NoOpenSession) => only_of(&foreign, candidates),
         found => found,
@@ -262,24 +260,24 @@ fn only_of(entries: &[SessionEntry], candidates: Candidates) -> Result<&SessionE
     }
 }
 
-/// The sessions with phases that are the user's own.
+/// The user's own sessions with phases.
 pub(crate) fn own_ledgers(settings: &Settings) -> Result<Vec<SessionLedger>, SessionError> {
     let mut ledgers = Place::all_ledgers(settings)?;
     ledgers.retain(|ledger| Scope::Sessions.accepts(ledger.kind()) && !trust::is_foreign(settings, ledger));
     Ok(ledgers)
 }
 
-/// What a command wants a session for; it decides which one is meant when none is named.
+/// The purpose of a command; it decides which session is meant if none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To go on with it: the only open one.
+    /// The only open one.
     Continue,
-    /// To look at it: the only open one, else the only one there is.
+    /// The only open one, else the only one.
     Look,
 }
 
 impl Engine {
-    /// The session that a user named, of whatever kind: its id and its kind.
+    /// The id and kind of the session that the user named.
     pub fn resolve_session(
         &self,
         typed: Option<&str>,

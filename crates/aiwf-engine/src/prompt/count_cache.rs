@@ -1,7 +1,7 @@
-//! Keeps token counts between processes, by the hash of what was counted.
+//! Caches token counts between processes, by the hash of the text.
 //!
-//! The file can be deleted at any time: it saves work and decides nothing. It is bounded, and a damaged one is
-//! made anew. Records are sorted by hash, so a look-up reads a few of them and parses none.
+//! The file can be deleted at any time: it only saves work. Its size is limited, and a damaged file is replaced.
+//! Records are sorted by hash, so a look-up reads a few of them and parses none.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use std::sync::{Mutex, PoisonError};
 use aiwf_prompt::{CountTokens, Sha256Hex, Tokenizer, Tokens};
 use aiwf_store::{Durability, write_atomic};
 
-/// Says what the file is and in which version of the format.
+/// Identifies the file and its format version.
 const HEAD: &[u8; 16] = b"aiwf-counts-001\n";
 const HASH_BYTES: usize = 32;
 const RECORD_BYTES: usize = HASH_BYTES + 4;
-/// Bounds the file: 2.25 MiB.
+/// Limits the file to 2.25 MiB.
 const MAX_RECORDS: usize = 65_536;
 
-/// A tokenizer that remembers.
+/// A tokenizer with a cache.
 #[derive(Debug)]
 pub(crate) struct CountCache {
     tokenizer: Tokenizer,
@@ -27,7 +27,7 @@ pub(crate) struct CountCache {
 }
 
 impl CountCache {
-    /// Opens the cache of a tokenizer; an estimate needs none.
+    /// Opens the cache of a tokenizer; estimates need none.
     pub(crate) fn open(tokenizer: Tokenizer, cache_dir: Option<&std::path::Path>) -> Self {
         let path = cache_dir
             .filter(|_| tokenizer.is_exact())
@@ -38,7 +38,7 @@ impl CountCache {
         Self { tokenizer, path, stored, fresh: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Loads the vocabulary beside other work, when nothing is remembered and it will be needed.
+    /// Loads the vocabulary in the background if the cache is empty and the vocabulary will be needed.
     pub(crate) fn warm_up(&self) {
         if self.stored.is_empty() && self.tokenizer.is_exact() {
             let tokenizer = self.tokenizer;
@@ -54,7 +54,39 @@ impl CountCache {
         Some(u32::from_le_bytes(*count))
     }
 
-    /// Writes new counts back; a cache that cannot be written is done without.
+    /// Counts texts whose hashes the caller has already; a hash covers the pieces of a text as one.
+    pub(crate) fn count_hashed(&self, texts: &[Vec<&str>], hashes: &[Sha256Hex]) -> Vec<Tokens> {
+        if !self.tokenizer.is_exact() {
+            return self.tokenizer.count(texts);
+        }
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        let known: Vec<Option<u32>> =
+            hashes.iter().map(|hash| self.stored(&hash.0).or_else(|| fresh.get(&hash.0).copied())).collect();
+        let unknown: Vec<Vec<&str>> = texts
+            .iter()
+            .zip(&known)
+            .filter(|(_, count)| count.is_none())
+            .map(|(pieces, _)| pieces.clone())
+            .collect();
+        let mut counted =
+            if unknown.is_empty() { Vec::new() } else { self.tokenizer.count(&unknown) }.into_iter();
+        hashes
+            .iter()
+            .zip(known)
+            .map(|(hash, known)| {
+                if let Some(count) = known {
+                    return Tokens(u64::from(count));
+                }
+                let tokens = counted.next().unwrap_or_default();
+                if let Ok(count) = u32::try_from(tokens.0) {
+                    fresh.insert(hash.0, count);
+                }
+                tokens
+            })
+            .collect()
+    }
+
+    /// Writes new counts; a cache that cannot be written is ignored.
     pub(crate) fn save(&self) {
         let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = self.path.as_ref().filter(|_| !fresh.is_empty()) else { return };
@@ -104,33 +136,9 @@ impl CountTokens for CountCache {
         if !self.tokenizer.is_exact() {
             return self.tokenizer.count(texts);
         }
-        let hashes: Vec<[u8; HASH_BYTES]> =
-            texts.iter().map(|pieces| Sha256Hex::of(pieces.iter().copied()).0).collect();
-        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
-        let known: Vec<Option<u32>> =
-            hashes.iter().map(|hash| self.stored(hash).or_else(|| fresh.get(hash).copied())).collect();
-        let unknown: Vec<Vec<&str>> = texts
-            .iter()
-            .zip(&known)
-            .filter(|(_, count)| count.is_none())
-            .map(|(pieces, _)| pieces.clone())
-            .collect();
-        let mut counted =
-            if unknown.is_empty() { Vec::new() } else { self.tokenizer.count(&unknown) }.into_iter();
-        hashes
-            .iter()
-            .zip(known)
-            .map(|(hash, known)| {
-                if let Some(count) = known {
-                    return Tokens(u64::from(count));
-                }
-                let tokens = counted.next().unwrap_or_default();
-                if let Ok(count) = u32::try_from(tokens.0) {
-                    fresh.insert(*hash, count);
-                }
-                tokens
-            })
-            .collect()
+        let hashes: Vec<Sha256Hex> =
+            texts.iter().map(|pieces| Sha256Hex::of(pieces.iter().copied())).collect();
+        self.count_hashed(texts, &hashes)
     }
 }
 

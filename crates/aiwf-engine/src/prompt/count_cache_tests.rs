@@ -117,7 +117,7 @@ fn a_file_that_is_not_whole_is_not_believed() {
 }
 
 #[test]
-fn a_damaged_file_is_made_anew() {
+fn a_damaged_file_is_replaced() {
     let directory = directory();
     write(directory.path(), []);
     std::fs::write(file(directory.path()), "nonsense").unwrap();

@@ -1,7 +1,8 @@
-//! The JSON documents that ask for a prompt, one for each recipe.
+//! The JSON documents that request a prompt, one for each recipe.
 //!
-//! In: JSON. Out: a document, or the path to the field that does not fit. Names are `snake_case`; the
-//! `camelCase` names of the original interfaces are read too. What a document means is decided by `gather`.
+//! In: JSON. Out: a document, or the path of the field that does not match. Names are `snake_case`; the `camelCase`
+//! names of the original interfaces are accepted too. `gather` interprets the documents. The doc comments of their
+//! fields are the descriptions in the published schemas.
 
 mod change;
 mod object;
@@ -17,27 +18,23 @@ pub use reply::ReplyDocument;
 pub(crate) use reply::ToolDocument;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-pub use session::SessionDocument;
+pub use session::{ProjectParts, SessionDocument};
 use wording::Misfit;
 pub use workflow::WorkflowDocument;
 
 use crate::error::{EngineError, shortened};
 
-/// A request as JSON has it.
 #[derive(Clone, Debug)]
 pub enum Document {
-    /// For recipe `session`.
     Session(SessionDocument),
-    /// For recipe `change`.
     Change(ChangeDocument),
-    /// For recipe `workflow`.
     Workflow(Box<WorkflowDocument>),
     /// For recipe `reply`.
     Reply(ReplyDocument),
 }
 
 impl Document {
-    /// Reads the document of a recipe.
+    /// Parses the document of a recipe.
     pub fn from_json(recipe: Recipe, json: &str) -> Result<Self, EngineError> {
         Ok(match recipe {
             Recipe::Session => Self::Session(read(recipe, json)?),
@@ -47,7 +44,6 @@ impl Document {
         })
     }
 
-    /// The recipe it is for.
     pub(crate) fn recipe(&self) -> Recipe {
         match self {
             Self::Session(_) => Recipe::Session,
@@ -72,7 +68,7 @@ pub fn schema(recipe: Recipe) -> serde_json::Value {
 }
 
 fn read<T: DeserializeOwned>(recipe: Recipe, json: &str) -> Result<T, EngineError> {
-    // Some editors and shells put a byte order mark in front.
+    // Some editors and shells add a byte order mark.
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
     if json.trim().is_empty() {
         return Err(EngineError::EmptyInput { recipe: recipe.as_str() });

@@ -229,7 +229,7 @@ fn refusal(json: &str) -> String {
 #[test]
 fn a_misfit_names_the_path_to_the_field() {
     assert_snapshot!(refusal(r#"{"instructions": "x", "context": [{"type": "file", "content": 5}]}"#), @r#"
-    document does not fit recipe `change`
+    document does not match recipe `change`
       at `context[0].content`: expected a string, found number `5`
     PromptSchema("change") prints the schema of its documents
     "#);
@@ -238,7 +238,7 @@ fn a_misfit_names_the_path_to_the_field() {
 #[test]
 fn a_name_with_odd_characters_stays_on_its_line() {
     assert_snapshot!(refusal(r#"{"instructions": "x", "a\n\u001b[31mb": 1}"#), @r"
-    document does not fit recipe `change`
+    document does not match recipe `change`
       at `a\n\u{1b}[31mb`: unknown field `a\n\u{1b}[31mb`
     known: `agent`, `phase`, `system_prompt`, `context`, `instructions`, `variables`
     ");

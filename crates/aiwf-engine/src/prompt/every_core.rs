@@ -1,15 +1,15 @@
-//! Work on many things on every core.
+//! Distributes work over all cores.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Below this many things a second thread costs more than it saves.
+/// With fewer items, a second thread costs more than it saves.
 pub(crate) const PARALLEL_ITEMS: usize = 64;
 const MAX_THREADS: usize = 8;
 
-/// Hands the numbers of `n_items` things out to every core; what was made of each stands in its place.
+/// Distributes the indices of `n_items` items over all cores; results keep their order.
 ///
-/// `work` runs once on every thread and takes numbers until there are none. `on_taken` hears of those that this thread
-/// takes.
+/// `work` runs once on every thread and takes indices until there are none. `on_taken` is called for those that this
+/// thread takes.
 pub(crate) fn on_every_core<T: Send>(
     n_items: usize,
     on_taken: &dyn Fn(usize),
@@ -23,8 +23,8 @@ pub(crate) fn on_every_core<T: Send>(
         std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_THREADS)
     };
     let mut made = std::thread::scope(|scope| {
-        // This thread takes a share: one less to start, and its memory grows in larger steps than that of others.
-        // Where the system gives no other thread, this one does everything.
+        // This thread works too: one fewer to start, and its memory grows in larger steps.
+        // If the system provides no other thread, this one does everything.
         let others: Vec<_> = (1..n_threads)
             .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, || work(&take)).ok())
             .collect();
@@ -38,7 +38,7 @@ pub(crate) fn on_every_core<T: Send>(
     made.into_iter().map(|(_, item)| item).collect()
 }
 
-/// What a function makes of each thing, in their order.
+/// Maps items in parallel; results keep their order.
 pub(crate) fn map_on_every_core<I: Sync, T: Send>(items: &[I], make: impl Fn(&I) -> T + Sync) -> Vec<T> {
     on_every_core(items.len(), &|_| (), |take| {
         let numbers = std::iter::from_fn(take);
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_is_made_once_and_stands_in_its_place() {
+    fn every_item_is_processed_once_and_keeps_its_position() {
         for n_items in [0, 1, PARALLEL_ITEMS - 1, PARALLEL_ITEMS, 10_000] {
             let items: Vec<usize> = (0..n_items).collect();
             let doubled: Vec<usize> = items.iter().map(|item| item * 2).collect();

@@ -1,9 +1,10 @@
-//! Reads what a request is made of: from a document to sources with their provenance.
+//! Gathers the sources of a request, with their origins.
 //!
-//! In: a document, settings. Out: a pure request and what a person should know about its sources. Nothing here
-//! decides how a prompt looks.
+//! In: a document and settings. Out: a pure request, and problems with its sources. Decides nothing about how a prompt
+//! looks.
 
 mod change;
+pub(crate) mod context;
 mod files;
 mod project;
 mod reply;
@@ -13,32 +14,34 @@ mod workflow;
 
 use std::path::{Path, PathBuf};
 
-use aiwf_config::Settings;
+use aiwf_config::{Config, Settings};
 use aiwf_prompt::{FsAbility, Problem, Request};
 pub use change::{ChangeFlags, FlowTemplate, ReadArtifact};
+pub use context::{ContextFile, ContextReport};
 pub use files::MissingFiles;
+pub(crate) use files::{FileLimits, ProjectFiles, find_in_project};
 
 use crate::error::{EngineError, shortened};
 use crate::prompt::document::Document;
 use crate::prompt::read::resolve_below;
 
-/// How far reading files has come.
+/// Progress of reading files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Files read.
     pub n_done: usize,
-    /// Files to read.
     pub n_total: usize,
 }
 
-/// A request ready for the pure stages, with what its document says about the receiver.
+/// A request for the pure stages, with the abilities that its document sets.
 pub(crate) struct Gathered {
     pub(crate) request: Request,
     pub(crate) capability: DocumentCapability,
     pub(crate) problems: Vec<Problem>,
+    /// The files of the project context, when the prompt has one.
+    pub(crate) context: Option<ContextReport>,
 }
 
-/// What a document says about the receiver; flags win over it.
+/// Abilities set by a document; flags override them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DocumentCapability {
     pub(crate) fs_ability: DocumentFsAbility,
@@ -46,36 +49,35 @@ pub(crate) struct DocumentCapability {
     pub(crate) supports_file_attachments: Option<bool>,
 }
 
-/// What a document says about files.
+/// The file access set by a document.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum DocumentFsAbility {
-    /// Nothing.
     #[default]
     Unset,
-    /// Something this version does not know: nothing is said about saving.
+    /// A value unknown to this version: the prompt does not mention saving.
     Unknown,
-    /// One of the four.
     Known(FsAbility),
 }
 
 pub(crate) use standards::project_standards;
 
-/// Reads the sources of a document.
+/// Gathers the sources of a document.
 pub(crate) fn gather(
     document: Document,
     flags: &ChangeFlags,
     settings: &Settings,
+    config: &Config,
     on_progress: &dyn Fn(Progress),
 ) -> Result<Gathered, EngineError> {
     match document {
-        Document::Session(document) => session::gather(document, settings, on_progress),
-        Document::Change(document) => change::gather(document, flags, settings, on_progress),
+        Document::Session(document) => session::gather(document, settings, config, on_progress),
+        Document::Change(document) => change::gather(document, flags, settings, config, on_progress),
         Document::Workflow(document) => workflow::gather(*document, settings),
         Document::Reply(document) => reply::gather(document),
     }
 }
 
-/// A name of a fixed set, as a document gives it.
+/// Parses a name from a fixed set.
 fn named<T>(
     what: &'static str,
     place: &str,
@@ -91,31 +93,17 @@ fn named<T>(
     })
 }
 
-/// The file a link leads to, when it is one below `root`; else why it is left out.
+/// The target of a link if it is a file below `root`; otherwise why it is skipped.
 fn link_target(root: &Path, link: &Path) -> Result<PathBuf, &'static str> {
     match resolve_below(root, link) {
         Ok(Some(target)) if target.is_file() => Ok(target),
         Ok(Some(_)) => Err("skipped: a link to something that is not a file"),
-        Ok(None) => Err("skipped: a link that leaves the directory"),
-        Err(_) => Err("skipped: a link that leads nowhere"),
+        Ok(None) => Err("skipped: a link that leads outside the directory"),
+        Err(_) => Err("skipped: a broken link"),
     }
 }
 
-/// The path that could not be listed.
-fn failed_path(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => failed_path(err),
-        ignore::Error::Partial(_)
-        | ignore::Error::Loop { .. }
-        | ignore::Error::Io(_)
-        | ignore::Error::Glob { .. }
-        | ignore::Error::UnrecognizedFileType(_)
-        | ignore::Error::InvalidDefinition => None,
-    }
-}
-
-/// A path as people and agents read it: relative to `base` when it lies below, joined with `/`.
+/// A path for display: relative to `base` if it is below, joined with `/`.
 fn shown_path(base: &Path, path: &Path) -> String {
     let relative = path.strip_prefix(base).unwrap_or(path);
     let parts: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();

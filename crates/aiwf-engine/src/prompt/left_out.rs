@@ -1,9 +1,9 @@
-//! What a prompt was to hold and does not: one list, whatever the reason.
+//! Everything that a prompt leaves out: one list for all reasons.
 
 use aiwf_prompt::{Problem, Prompt, Tokens};
 use aiwf_session::{LeftOut, LeftOutKind};
 
-/// How many entries are kept on record; the last one says how many more there are.
+/// Maximum number of recorded entries; the last one counts the rest.
 pub(crate) const MAX_RECORDED: usize = 200;
 /// The same for each request of a run.
 const MAX_RECORDED_IN_RUN: usize = 20;
@@ -30,7 +30,7 @@ pub(crate) fn from_problems(problems: &[Problem]) -> Vec<LeftOut> {
         .collect()
 }
 
-/// What the prompt itself left out: parts that do not fit, and characters that its format cannot hold.
+/// What the prompt left out: parts that do not fit, and characters that its format cannot contain.
 pub(crate) fn from_prompt(prompt: &Prompt, limit: Option<(Tokens, LeftOutKind)>) -> Vec<LeftOut> {
     let mut left_out = from_problems(prompt.problems());
     let Some((limit, kind)) = limit else { return left_out };
@@ -52,26 +52,26 @@ pub(crate) fn from_prompt(prompt: &Prompt, limit: Option<(Tokens, LeftOutKind)>)
     left_out
 }
 
-/// Why something is cut that is larger than what is left of a limit.
+/// The reason for a part that exceeds what is left of a limit.
 pub(crate) fn does_not_fit(limit: Tokens, kind: LeftOutKind) -> String {
     if kind == LeftOutKind::Window {
-        format!("does not fit the {limit} tokens that the provider reads at once")
+        format!("does not fit the {limit} tokens of the provider's context window")
     } else {
         format!("does not fit the budget of {limit} tokens")
     }
 }
 
-/// The list of a session's prompt as its journal keeps it.
+/// The list as a session's journal stores it.
 pub(crate) fn recorded(left_out: Vec<LeftOut>) -> Vec<LeftOut> {
     shortened(left_out, MAX_RECORDED, "`aiwf preview --json` lists them all")
 }
 
-/// The list of a run's request as its journal keeps it: there is one for each request, so it is shorter.
+/// The list as a run's journal stores it: shorter, because there is one for each request.
 pub(crate) fn recorded_in_run(left_out: &[LeftOut]) -> Vec<LeftOut> {
     shortened(left_out.to_vec(), MAX_RECORDED_IN_RUN, "`aiwf preview --json` lists them all")
 }
 
-/// A long list is cut, and its last entry says so.
+/// Cuts a long list; the last entry says so.
 fn shortened(mut left_out: Vec<LeftOut>, max: usize, hint: &str) -> Vec<LeftOut> {
     let n_more = left_out.len().saturating_sub(max);
     if n_more > 0 {
@@ -87,7 +87,7 @@ fn shortened(mut left_out: Vec<LeftOut>, max: usize, hint: &str) -> Vec<LeftOut>
     left_out
 }
 
-/// The list in lines, one for each reason, the largest entries first; at most a few names on each.
+/// One line for each reason, with the largest entries first and at most a few names.
 pub fn left_out_lines(left_out: &[LeftOut]) -> Vec<String> {
     const MAX_NAMES: usize = 5;
     let mut reasons: Vec<(LeftOutKind, &str)> =
@@ -118,7 +118,7 @@ fn shown(entry: &LeftOut) -> String {
     }
 }
 
-/// The name without the word that says what it is.
+/// The name without its kind.
 fn id_of(source: &str) -> String {
     source.split_once(':').map_or(source, |(_, name)| name).to_owned()
 }

@@ -1,4 +1,4 @@
-//! Reads bounded text; no input can fill the memory.
+//! Reads text with a size limit, so that no input can fill the memory.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
@@ -9,16 +9,16 @@ use crate::error::EngineError;
 /// The largest file or input that is read.
 pub(crate) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A file that is read up to the limit.
+/// A file opened for reading up to the limit.
 pub(crate) struct BoundedFile {
-    /// How much it held when it was opened; nothing is known of a file that is made while it is read.
+    /// Its size when it was opened; 0 if the file is produced while it is read.
     pub(crate) n_expected: usize,
-    /// What it held then; up to the limit where that is not known.
+    /// Its content up to that size; up to the limit if the size is not known.
     pub(crate) content: io::Take<File>,
 }
 
 impl BoundedFile {
-    /// The bytes of the same file from its beginning, whatever its path leads to by now.
+    /// Reads the same file again from its beginning, even if its path now leads elsewhere.
     pub(crate) fn read_again(self, path: &Path) -> Result<Vec<u8>, EngineError> {
         let mut file = self.content.into_inner();
         file.rewind().map_err(|source| EngineError::Unreadable { path: path.to_owned(), source })?;
@@ -27,13 +27,13 @@ impl BoundedFile {
     }
 }
 
-/// How far a file of that size is read: one that grows meanwhile as far as it went, which also saves asking whether there
-/// is more; one that does not say its size up to the limit.
+/// The limit for a file of this size. A growing file is read up to its old size, which also saves a read at the end. A
+/// file without a size is read up to the limit.
 fn limit_of(n_bytes: u64) -> u64 {
     if n_bytes == 0 { MAX_BYTES + 1 } else { n_bytes }
 }
 
-/// Opens a regular file to read it up to the limit; a pipe or a device is refused instead of being waited for.
+/// Opens a regular file for reading up to the limit. Pipes and devices are refused, because they could block.
 pub(crate) fn open_bounded(path: &Path) -> Result<BoundedFile, EngineError> {
     let opened = aiwf_store::open_regular(path);
     bounded(
@@ -63,7 +63,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, EngineError> {
     read_limited(file.content, file.n_expected, path)
 }
 
-/// Reads a whole text file that somebody named, up to the limit; it may be a pipe that a shell made.
+/// Reads a whole text file that the user named, up to the limit; it may be a pipe made by a shell.
 pub fn read_text(path: &Path) -> Result<String, EngineError> {
     let opened = File::open(path);
     let opened = opened.map_err(|source| EngineError::Unreadable { path: path.to_owned(), source })?;
@@ -71,9 +71,9 @@ pub fn read_text(path: &Path) -> Result<String, EngineError> {
     into_text(read_limited(file.content, file.n_expected, path)?, path)
 }
 
-/// Reads the whole of the standard input, up to the limit.
+/// Reads stdin, up to the limit.
 pub fn read_stdin() -> Result<String, EngineError> {
-    let path = Path::new("standard input");
+    let path = Path::new("stdin");
     into_text(read_limited(io::stdin().lock().take(MAX_BYTES + 1), 0, path)?, path)
 }
 
@@ -81,7 +81,6 @@ pub fn read_stdin() -> Result<String, EngineError> {
 #[derive(Clone, Copy)]
 pub(crate) struct Root<'a> {
     pub(crate) path: &'a Path,
-    /// What people call it.
     pub(crate) what: &'static str,
 }
 
@@ -91,7 +90,7 @@ impl<'a> Root<'a> {
     }
 }
 
-/// Reads a text file that must lie, links resolved, below `root`; nothing when it does not exist.
+/// Reads a text file below `root`, with links resolved; `None` if it does not exist.
 pub(crate) fn read_text_below(root: Root<'_>, path: &Path) -> Result<Option<String>, EngineError> {
     let resolved = match resolve_below(root.path, path) {
         Ok(Some(resolved)) => resolved,
@@ -99,7 +98,7 @@ pub(crate) fn read_text_below(root: Root<'_>, path: &Path) -> Result<Option<Stri
             return Err(EngineError::LeavesDirectory { path: path.to_owned(), root: root.what });
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A link that leads nowhere was meant to be something.
+            // A broken link was probably intended to be a file.
             return if is_link(path) {
                 Err(EngineError::BrokenLink { path: path.to_owned() })
             } else {
@@ -111,19 +110,19 @@ pub(crate) fn read_text_below(root: Root<'_>, path: &Path) -> Result<Option<Stri
     into_text(read_bytes(&resolved)?, path).map(Some)
 }
 
-/// Whether something stands at the path that is a link, wherever it leads.
+/// Whether the path is a link, even a broken one.
 pub(crate) fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
 }
 
-/// The real path, when it lies below `root`.
+/// The real path, if it is below `root`.
 pub(crate) fn resolve_below(root: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
     let resolved = path.canonicalize()?;
     let root = root.canonicalize()?;
     Ok(resolved.starts_with(&root).then_some(resolved))
 }
 
-/// Whether a path, as it is written, may lead out of the project.
+/// Whether a path, as written, may lead out of the project.
 pub(crate) fn is_written_outside(root: &Path, path: &Path) -> bool {
     let below = path.strip_prefix(root);
     below.is_err()

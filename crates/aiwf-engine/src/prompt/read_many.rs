@@ -1,7 +1,7 @@
-//! Reads many files at once: on every core, their texts behind each other in few large buffers.
+//! Reads many files on all cores, with their texts in a few large buffers.
 //!
-//! In: paths. Out: what each gave, in its place. A piece of memory for each of a thousand small files costs more than
-//! reading them: a second thread asks the system for every one of them, and both wait for its lock.
+//! In: paths. Out: their contents in the same order. One allocation for each of a thousand small files costs more than
+//! reading them: several threads ask the system for memory and wait for its lock.
 
 use std::io::{self, Read as _};
 use std::ops::Range;
@@ -16,33 +16,30 @@ use crate::prompt::every_core::on_every_core;
 use crate::prompt::gather::Progress;
 use crate::prompt::read::{BoundedFile, MAX_BYTES, open_bounded};
 
-/// How much all files may have together.
+/// Maximum total size.
 const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;
-/// How much text shares a buffer; a larger file has one of its own.
+/// Texts share a buffer of this size; a larger file gets its own.
 const BUFFER_BYTES: usize = 512 * 1024;
 
-/// What a file gave.
+/// The content of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// Its text.
     Text(Text),
-    /// It is left out, for this reason.
+    /// The file is skipped, for this reason.
     LeftOut(NotText),
 }
 
 /// A file that is not text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotText {
-    /// Its size.
     pub(crate) bytes: u64,
-    /// What it is instead.
     pub(crate) message: String,
 }
 
-/// Why a file is left out, if it is: judged by its text, or by its bytes when they are none.
+/// Decides whether a file is skipped: by its text, or by its bytes if it is not text.
 pub(crate) type Judge<'a> = &'a (dyn Fn(Result<&str, &[u8]>) -> Option<NotText> + Sync);
 
-/// Reads whole files, each up to the limit of one, all of them up to the limit of a request.
+/// Reads whole files. Limits the size of each and the total size.
 pub(crate) fn read_many<P: AsRef<Path> + Sync>(
     paths: &[P],
     judge: Judge<'_>,
@@ -63,14 +60,14 @@ pub(crate) fn read_many<P: AsRef<Path> + Sync>(
     outcomes
 }
 
-/// What one thread reads.
+/// The work of one thread.
 #[derive(Default)]
 struct Reader {
     full: Vec<String>,
     current: String,
 }
 
-/// Where a text lies until its buffer is full.
+/// The position of a text until its buffer is full.
 enum Found {
     Part { buffer: usize, range: Range<usize> },
     Whole(Text),
@@ -84,7 +81,8 @@ impl Reader {
         }
         let file = open_bounded(path)?;
         if file.n_expected >= BUFFER_BYTES {
-            // What one file alone would fill is not shared: left out, it would stay for the sake of its neighbours.
+            // A file that would fill a buffer gets its own: if skipped, it would otherwise stay in memory with its
+            // neighbours.
             let mut own = String::with_capacity(file.n_expected + 1);
             return Ok(match append(file, path, &mut own, judge, n_bytes)? {
                 Some(why) => Found::LeftOut(why),
@@ -100,9 +98,9 @@ impl Reader {
         Ok(appended?.map_or(Found::Part { buffer, range: start..self.current.len() }, Found::LeftOut))
     }
 
-    /// Where the next text begins; there is room for it.
+    /// The start of the next text, with enough room for it.
     fn make_room(&mut self, n_bytes: usize) -> usize {
-        // One byte more, so that the end of the file is seen without growing.
+        // One extra byte, so that the end of the file is seen without growing.
         let needed = n_bytes + 1;
         if self.current.capacity() - self.current.len() < needed {
             let empty = String::with_capacity(needed.max(BUFFER_BYTES));
@@ -129,7 +127,7 @@ impl Reader {
     }
 }
 
-/// Reads a file behind a text; gives the reason when it is left out, and then what was read is the caller's to cut off.
+/// Appends a file to the buffer. Returns the reason if it is skipped; the caller then truncates the buffer.
 fn append(
     mut file: BoundedFile,
     path: &Path,

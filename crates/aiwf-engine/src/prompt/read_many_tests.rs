@@ -32,7 +32,7 @@ fn text(outcome: &Result<Content, EngineError>) -> &str {
 }
 
 #[test]
-fn every_content_stands_in_its_place_whatever_its_size() {
+fn contents_of_any_size_keep_their_order() {
     let sizes = [0, 1, 4096, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BYTES];
     let contents: Vec<Vec<u8>> = (0_u8..100)
         .map(|number| vec![b' ' + number % 90; sizes[usize::from(number) % sizes.len()]])

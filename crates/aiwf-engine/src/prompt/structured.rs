@@ -1,4 +1,4 @@
-//! A prompt as JSON has it: the published shape of `prompt build` and `prompt preview`.
+//! The JSON format of `prompt build` and `prompt preview`.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use aiwf_session::LeftOut;
 use serde::Serialize;
 
 use crate::prompt::build::Built;
+use crate::prompt::gather::ContextReport;
 
-/// Everything about a prompt.
 #[derive(Debug, Serialize)]
 pub struct PromptJson {
     recipe: &'static str,
@@ -23,11 +23,12 @@ pub struct PromptJson {
     metadata: MetadataJson,
     problems: Vec<ProblemJson>,
     left_out: Vec<LeftOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project_context: Option<ContextReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<ToolSpec>,
 }
 
-/// A prompt shown before it is sent.
 #[derive(Debug, Serialize)]
 pub struct PreviewJson {
     success: bool,
@@ -39,6 +40,8 @@ pub struct PreviewJson {
     metadata: MetadataJson,
     problems: Vec<ProblemJson>,
     left_out: Vec<LeftOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project_context: Option<ContextReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<ToolSpec>,
 }
@@ -64,7 +67,7 @@ struct SectionJson {
     kept: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// The text as it stands in the prompt, its frame included.
+    /// The rendered text, including its frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -106,7 +109,6 @@ struct ProblemJson {
     message: String,
 }
 
-/// What `prompt build --json` prints.
 pub fn prompt_json(built: &mut Built, content: SectionContent) -> PromptJson {
     let payload = built.payload();
     let metadata = metadata(built.metadata(), &payload, built.fs_ability());
@@ -126,11 +128,11 @@ pub fn prompt_json(built: &mut Built, content: SectionContent) -> PromptJson {
         metadata,
         problems: problems(&built.problems),
         left_out: built.left_out.clone(),
+        project_context: context(built),
         tools: payload.tools,
     }
 }
 
-/// What `prompt preview --json` prints.
 pub fn preview_json(built: &mut Built, content: SectionContent) -> PreviewJson {
     let payload = built.payload();
     let metadata = metadata(built.metadata(), &payload, built.fs_ability());
@@ -144,16 +146,20 @@ pub fn preview_json(built: &mut Built, content: SectionContent) -> PreviewJson {
         metadata,
         problems: problems(&built.problems),
         left_out: built.left_out.clone(),
+        project_context: context(built),
         tools: payload.tools,
     }
 }
 
-/// Whether the JSON has the text of every section.
+/// The files of the project context, when there is something to say.
+fn context(built: &Built) -> Option<ContextReport> {
+    built.context.clone().filter(|report| report.line().is_some())
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionContent {
-    /// It has.
     Included,
-    /// It has only their figures.
+    /// Only their sizes.
     LeftOut,
 }
 

@@ -1,6 +1,6 @@
 //! The layers of system templates: the project's, the user's, the built-in ones.
 //!
-//! Looking one up, listing them all and checking them all use the same layers in the same order.
+//! Finding, listing and checking use the same layers in the same order.
 
 use std::path::{Path, PathBuf};
 
@@ -11,24 +11,20 @@ use aiwf_prompt::{
 };
 use aiwf_session::{Flow, PhaseSpec, ReplyParser};
 
+use crate::Engine;
 use crate::catalog::flows::is_template_file;
 use crate::error::{EngineError, shortened};
-use crate::prompt::build::Engine;
 use crate::prompt::read::{Root, is_link, read_text, read_text_below};
 
-/// Where a template lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateLayer {
-    /// The project's directory.
     Project,
-    /// The user's directory.
     User,
-    /// Inside the program.
     BuiltIn,
 }
 
 impl TemplateLayer {
-    /// The name shown to people.
+    /// The layer, for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Project => "project",
@@ -38,10 +34,9 @@ impl TemplateLayer {
     }
 }
 
-/// The phase of the template that a judge at a gate gets.
+/// The phase of the template for judges at gates.
 pub(crate) const GATE_TEMPLATE: &str = "gate";
 
-/// A template that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) name: TemplateName,
@@ -52,32 +47,27 @@ pub(crate) struct Found {
 /// One template of one layer.
 #[derive(Clone, Debug)]
 pub struct TemplateListing {
-    /// Its file name.
     pub file: String,
-    /// Its layer.
     pub layer: TemplateLayer,
-    /// Where it is.
     pub path: String,
-    /// The path of the template that is used in its place; nothing when this one is used.
+    /// The path of the template that is used instead; `None` if this one is used.
     pub hidden_by: Option<String>,
 }
 
-/// What is wrong with a template.
+/// The problems of a template.
 #[derive(Clone, Debug)]
 pub struct TemplateCheck {
-    /// Where it is.
     pub path: String,
-    /// What is wrong, when something is.
     pub problems: Vec<String>,
 }
 
-/// The directory of a layer on disk, with the root its links must not leave.
+/// The directory of a layer, with the root that its links must not leave.
 struct LayerDirectory {
     layer: TemplateLayer,
     path: PathBuf,
-    /// The same as people write it.
+    /// For display.
     shown_path: String,
-    /// A checkout is not trusted to point anywhere; a user may keep templates elsewhere.
+    /// Links in a checkout must stay inside; a user may keep templates elsewhere.
     confined_to: Option<PathBuf>,
 }
 
@@ -86,12 +76,12 @@ fn directories(settings: &Settings) -> Vec<LayerDirectory> {
         let path = above.join("templates/system");
         LayerDirectory { layer, shown_path: shown(settings, &path), path, confined_to }
     };
-    // A project may keep them in `.aiwf/`, or at its root where everybody sees them.
+    // A project may keep them in `.aiwf/`, or visibly at its root.
     let root = &settings.project_root;
     let of_project = [settings.project_dir(), root.clone()]
         .map(|above| directory(TemplateLayer::Project, &above, Some(root.clone())));
     let user = settings.user_dir().map(|user| directory(TemplateLayer::User, &user, None));
-    // In a home that is no project, all are the user's.
+    // If the home directory is not a project, all templates are the user's.
     let is_home =
         user.as_ref().is_some_and(|user| of_project.iter().any(|project| user.path == project.path));
     of_project.into_iter().filter(|_| !is_home).chain(user).collect()
@@ -108,13 +98,13 @@ impl LayerDirectory {
         text.map_err(|error| error.about(self.shown(file)))
     }
 
-    /// A template's path as people write it.
+    /// A template's path, for display.
     fn shown(&self, file: &str) -> String {
         format!("{}/{file}", self.shown_path)
     }
 }
 
-/// Finds the template of an agent and a phase; `BASE` serves agents without one of their own.
+/// Finds the template of an agent and a phase; `BASE` is the fallback for agents without one.
 pub(crate) fn find(settings: &Settings, agent: Option<&str>, phase: &str) -> Result<Found, EngineError> {
     let name = plain_name(agent, phase)?;
     let mut tried = Vec::new();
@@ -154,7 +144,7 @@ fn built_in_path(file: &str) -> String {
     format!("built-in:{file}")
 }
 
-/// A path as people write it: from the project, or from the home.
+/// A path for display, relative to the project or the home directory.
 fn shown(settings: &Settings, path: &Path) -> String {
     if let Ok(relative) = path.strip_prefix(&settings.project_root) {
         return relative.display().to_string();
@@ -166,7 +156,7 @@ fn shown(settings: &Settings, path: &Path) -> String {
 }
 
 impl Engine {
-    /// Every template of every layer, by file name, the winning one first.
+    /// All templates of all layers, by file name, the one in use first.
     pub fn list_templates(&self) -> Result<Vec<TemplateListing>, EngineError> {
         let mut listings: Vec<TemplateListing> = Vec::new();
         for directory in directories(self.settings()) {
@@ -181,7 +171,7 @@ impl Engine {
             path: built_in_path(file),
             hidden_by: None,
         }));
-        // They are listed in the order in which they are looked up.
+        // Listed in the order of precedence.
         let hidden_by: Vec<Option<String>> =
             listings.iter().map(|listing| used_instead_of(listing, &listings)).collect();
         for (listing, by) in listings.iter_mut().zip(hidden_by) {
@@ -191,7 +181,7 @@ impl Engine {
         Ok(listings)
     }
 
-    /// The template an agent gets in a phase: where it is, its layer and its text.
+    /// The template for an agent and a phase: its path, layer and text.
     pub fn show_template(
         &self,
         agent: &str,
@@ -201,11 +191,11 @@ impl Engine {
         Ok((found.source, found.layer))
     }
 
-    /// Compiles every template and looks for variables that do not exist and markers that are missing.
+    /// Compiles every template, and checks for undefined variables and missing markers.
     pub fn check_templates(&self) -> Result<Vec<TemplateCheck>, EngineError> {
-        // Sets the limits; with a configuration that cannot be read the defaults count.
+        // Sets the limits; if the configuration cannot be read, the defaults apply.
         drop(crate::ask::providers::load_config(self.settings(), &aiwf_config::Flags::default()));
-        // A directory of flows that cannot be listed is reported where flows are checked.
+        // An unreadable directory of flows is reported by the check of flows.
         let found = self.flows().unwrap_or_default();
         let flows = found.iter().filter_map(|found| found.flow.as_ref().ok());
         let markers = markers(Flow::built_in().iter().map(AsRef::as_ref).chain(flows));
@@ -229,10 +219,10 @@ impl Engine {
     }
 }
 
-/// The template that an agent gets in place of one, among all in the order of their layers; nothing when it gets this one.
+/// The template that an agent gets instead of this one; `None` if it gets this one.
 ///
-/// A layer is searched for the agent's own file and then for `BASE` before the next layer is: a project's `BASE-plan.md`
-/// is used instead of the built-in `CLAUDE-plan.md`.
+/// Each layer is searched for the agent's own file and then for `BASE`, before the next layer: a project's
+/// `BASE-plan.md` replaces the built-in `CLAUDE-plan.md`.
 fn used_instead_of(listing: &TemplateListing, all: &[TemplateListing]) -> Option<String> {
     let (agent, phase) = listing.file.strip_suffix(".md")?.split_once('-')?;
     let files = TemplateName::new(Some(agent), phase)?.files();
@@ -268,13 +258,13 @@ fn files_in(directory: &Path) -> Result<Vec<String>, EngineError> {
     Ok(files)
 }
 
-/// What a template must tell the agent to answer with, by the phase it serves.
+/// The marker that a template must ask for, by phase.
 struct Marker {
     phase: String,
     marker: &'static str,
 }
 
-/// The markers that flows judge replies by, of phases that get a system template, and of the judge at a gate.
+/// The markers that flows expect in replies, for phases with a system template and for judges.
 fn markers<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Marker> {
     let of_phase = |spec: &PhaseSpec| {
         let marker = match spec.parser {
@@ -314,7 +304,7 @@ fn faults(
     match stem.split_once('-').and_then(|(agent, phase)| TemplateName::new(Some(agent), phase)) {
         Some(name) if name.files().first().is_some_and(|expected| expected == file) => {}
         _ => problems.push(format!(
-            "`{file}` is never used: a template is named `AGENT-phase.md`, the agent in upper case"
+            "`{file}` is never used: a template must be named `AGENT-phase.md`, the agent in upper case"
         )),
     }
     for Marker { phase, marker } in markers {

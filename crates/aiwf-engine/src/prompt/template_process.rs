@@ -1,9 +1,9 @@
-//! A process of its own for templates that are not built in: they come from a checkout, and an operator of theirs may
-//! ask for any amount of memory.
+//! A separate process to render templates that are not built in: they come from a checkout, and one operator may
+//! request any amount of memory.
 //!
-//! The process is this executable with [`ARGUMENT`]. It is started when the first such template is rendered, stays for
-//! the next ones, and ends when its input does. Requests and answers are lines of JSON. A template that needs more than
-//! it may have ends the process, which tells the engine which limit it was; the next template gets a new process.
+//! The process is this executable with [`ARGUMENT`]. It starts with the first such template, renders the next ones too,
+//! and ends when its input does. Requests and answers are lines of JSON. A template that exceeds a limit ends the
+//! process, which reports the limit; the next template gets a new process.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -18,13 +18,13 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The first argument of a process that is to render templates.
+/// The first argument of a template process.
 pub(crate) const ARGUMENT: &str = "__templates";
-/// How much memory a template may have beside what it is given, unless the configuration sets another limit.
+/// Default memory limit of a template, in addition to its input.
 const DEFAULT_MEMORY: u64 = 64 * 1024 * 1024;
-/// How many copies of what it is given may be held: as JSON, as values of two kinds, and written out.
+/// How many copies of its input may exist: as JSON, as values of two kinds, and as output.
 const MAX_COPIES: u64 = 6;
-/// How many seconds of work a template may take; steps are bounded, but one step may go through all its memory.
+/// Seconds of processor time per template. Steps are limited, but one step may use all of its memory.
 const MAX_SECONDS: u64 = 20;
 
 #[derive(Serialize, Deserialize)]
@@ -35,9 +35,9 @@ enum TemplateRequest {
 
 type Answer = Result<String, Vec<TemplateError>>;
 
-/// Renders what comes in, line by line, until there is no more.
+/// Renders templates from stdin, line by line, until the input ends.
 pub(crate) fn serve() -> ExitCode {
-    // A template that ends this process leaves no core dump.
+    // A template that ends this process must leave no core dump.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
@@ -72,14 +72,14 @@ pub(crate) fn serve() -> ExitCode {
     }
 }
 
-/// The memory that a request may take, and the request: the limit has to be known before the request is parsed.
+/// Splits a request into its memory limit and its body: the limit must be known before the body is parsed.
 fn split(line: &[u8]) -> Option<(u64, &[u8])> {
     let at = line.iter().position(|byte| *byte == b' ')?;
     let (memory, request) = line.split_at(at);
     Some((std::str::from_utf8(memory).ok()?.parse().ok()?, request))
 }
 
-/// Sets what the next template may have, beside what this process has already.
+/// Limits the memory of the next template, in addition to what this process already uses.
 fn limit_resources(memory: u64, n_given: u64) -> io::Result<()> {
     if let Some(used) = address_space() {
         let current = used.saturating_add(memory).saturating_add(n_given.saturating_mul(MAX_COPIES));
@@ -89,14 +89,14 @@ fn limit_resources(memory: u64, n_given: u64) -> io::Result<()> {
     set_current(Resource::Cpu, Some(u64::try_from(used).unwrap_or(0) + MAX_SECONDS))
 }
 
-/// Lifts it again, so that the next request can be read, however large it is.
+/// Removes the limit, so that the next request can be read, however large it is.
 fn lift_memory_limit() -> io::Result<()> {
     set_current(Resource::As, getrlimit(Resource::As).maximum)
 }
 
 fn set_current(resource: Resource, wanted: Option<u64>) -> io::Result<()> {
     let maximum = getrlimit(resource).maximum;
-    // A limit that whoever started aiwf has set stays.
+    // A limit set by the parent process stays.
     let current = match (wanted, maximum) {
         (Some(wanted), Some(maximum)) => Some(wanted.min(maximum)),
         (wanted, maximum) => wanted.or(maximum),
@@ -104,14 +104,14 @@ fn set_current(resource: Resource, wanted: Option<u64>) -> io::Result<()> {
     Ok(setrlimit(resource, Rlimit { current, maximum })?)
 }
 
-/// How much address space this process has; unknown where the system does not say it like Linux does.
+/// The address space of this process; `None` where the system does not report it like Linux does.
 fn address_space() -> Option<u64> {
     let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
     let n_pages: u64 = sizes.split(' ').next()?.parse().ok()?;
     n_pages.checked_mul(rustix::param::page_size() as u64)
 }
 
-/// The side of the engine: hands templates to the process and starts it when it is needed.
+/// The engine's side: sends templates to the process and starts it when needed.
 #[derive(Debug)]
 pub(crate) struct TemplateProcess {
     executable: PathBuf,
@@ -131,7 +131,7 @@ impl TemplateProcess {
         Self { executable, memory: AtomicU64::new(DEFAULT_MEMORY), running: Mutex::default() }
     }
 
-    /// Sets how many bytes of memory a template may have from now on.
+    /// Sets the memory limit per template, in bytes.
     pub(crate) fn set_memory(&self, memory: u64) {
         self.memory.store(memory, Ordering::Relaxed);
     }
@@ -155,7 +155,7 @@ impl TemplateProcess {
         let name = name.to_owned();
         Err(match ended.signal().and_then(Signal::from_named_raw) {
             Some(Signal::XCPU) => vec![TemplateError::TooSlow { name, limit_s: MAX_SECONDS }],
-            // An allocation that fails aborts; a stack that cannot grow is a fault.
+            // A failed allocation aborts; a stack that cannot grow causes a fault.
             Some(Signal::ABORT | Signal::SEGV) => {
                 vec![TemplateError::TooMuchMemory { name, limit: memory }]
             }

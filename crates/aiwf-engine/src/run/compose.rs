@@ -1,7 +1,7 @@
-//! The next request of a run: layers, conversation and tools, fitted into the window.
+//! Builds the next request of a run: layers, conversation and tools, fitted into the window.
 //!
-//! One function makes what `preview` prints and what is sent. The system layers are made anew for every request and
-//! never kept; what is said is kept in the journal, and only what is new is composed.
+//! One function builds what `preview` prints and what is sent. The system layers are built for every request and never
+//! stored. Messages are stored in the journal, so only new ones are composed.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use aiwf_tools::{Access, Grant, Rules};
 use super::conversation::{RenderedEntry, View, is_protocol_complete, layer_of, render_entries};
 use super::event::{Block, Fault, PRECONDITION_FAILED, RunKind};
 use super::record::Entry;
-use super::report::{PreviewLayer, RunPreview};
+use super::report::{PreviewLayer, PreviewPayload, RunPreview};
 use super::state_access::StateAccess as _;
 use super::tools::{RunTools, RunToolsSetup};
 use super::{AgentTools, Run};
@@ -29,28 +29,23 @@ use crate::prompt::count_cache::CountCache;
 use crate::prompt::left_out;
 use crate::run::run_error::RunError;
 
-/// What is to be said.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TurnInput<'a> {
-    /// Why the model is asked.
     pub(super) intent: Option<Intent>,
-    /// What the user wrote.
     pub(super) input: Option<&'a str>,
-    /// What a menu item brought along.
+    /// Data of the chosen menu item.
     pub(super) data: Option<DataContext>,
 }
 
-/// Layers of a request, apart by how they are kept.
+/// The layers of a request, by how they are stored.
 pub(super) struct Layers {
-    /// Made anew for every request.
+    /// Built for every request.
     pub(super) system: Vec<(String, String)>,
-    /// Said once, and kept.
+    /// Sent once and stored.
     pub(super) blocks: Vec<Block>,
-    /// The node that is worked on.
     pub(super) node: Option<String>,
-    /// The agent that works.
     pub(super) agent: Option<String>,
-    /// The tools it may call.
+    /// The tools of the agent.
     pub(super) tools: Rc<RunTools>,
 }
 
@@ -59,21 +54,18 @@ pub(super) struct NextRequest {
     pub(super) payload: Payload,
     pub(super) tools: Rc<RunTools>,
     pub(super) ability: Ability,
-    /// The system layers, then what each turn is: as many as there are turns.
+    /// The system layers, then the turns, one text each.
     system: Vec<(String, String)>,
     turn_layers: Vec<&'static str>,
     window: Option<u64>,
     pub(super) n_left_out: usize,
     tokens_left_out: Tokens,
-    /// What it was to hold and does not.
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// Why there is no request.
 pub(super) enum NoRequest {
-    /// It may not be sent: what cannot be left out is too large for the window.
+    /// The required parts of the request do not fit the window.
     Refused(Fault),
-    /// Something else.
     Error(RunError),
 }
 
@@ -84,12 +76,11 @@ impl<E: Into<RunError>> From<E> for NoRequest {
 }
 
 impl Run<'_> {
-    /// What the provider can take.
     fn ability(&self) -> Result<Ability, RunError> {
         Ok(providers::ability(&self.provider, &self.config, None, Duty::Read, "workflow")?)
     }
 
-    /// The layers of a request, with what is to be said now.
+    /// The layers of a request, including a new message.
     pub(super) fn layers(&mut self, turn: &TurnInput<'_>) -> Result<Layers, RunError> {
         let mut request = self.workflow_request(turn)?;
         let agent_id = request.effective_agent_id.clone();
@@ -124,7 +115,7 @@ impl Run<'_> {
         Ok(Layers { system, blocks, node, agent: agent_id, tools })
     }
 
-    /// What the recipe needs to know.
+    /// The request for the recipe `workflow`.
     fn workflow_request(&self, turn: &TurnInput<'_>) -> Result<WorkflowRequest, RunError> {
         let setup = self.store.setup()?;
         let package = self.store.package.as_deref();
@@ -135,7 +126,7 @@ impl Run<'_> {
         };
         let definition = match setup.kind {
             RunKind::Run | RunKind::Agent => self.agent(),
-            // Its persona is not used, only what it may do.
+            // Only its tools are used here, not its persona.
             RunKind::Chat => package.and_then(|package| package.agents.first()),
         };
         let agent = match (setup.kind, definition.map(prompt_agent)) {
@@ -186,7 +177,7 @@ impl Run<'_> {
         Ok(request)
     }
 
-    /// What the configuration allows everybody.
+    /// The policy that the configuration sets for all agents.
     fn system_policy(&self, kind: RunKind) -> ToolPolicy {
         let workflow = &self.config.workflow;
         let tools = &self.config.tools;
@@ -201,7 +192,7 @@ impl Run<'_> {
         }
     }
 
-    /// The tools under a merged policy; those of the agent before are used again.
+    /// The tools under a merged policy. The previous agent's tools are reused if nothing changed.
     fn tools_for(&mut self, agent: Option<String>, policy: ToolPolicy) -> Result<Rc<RunTools>, RunError> {
         let n_list_changes = self.toolbox.as_ref().map_or(0, |toolbox| toolbox.servers().n_list_changes());
         if let Some(AgentTools { agent: known, n_list_changes: of, tools }) = &self.tools
@@ -217,7 +208,8 @@ impl Run<'_> {
                 None => Rc::clone(self.toolbox.insert(Rc::new(self.engine.agreed_tools()?))),
             };
             let (granted, problems) = mcp_policy(&toolbox, &policy.mcp, kind)?;
-            self.warnings.extend(problems.iter().map(|problem| format!("{problem}; its tools are left out")));
+            self.warnings
+                .extend(problems.iter().map(|problem| format!("{problem}; its tools are not included")));
             Some((toolbox, granted))
         } else {
             None
@@ -237,7 +229,7 @@ impl Run<'_> {
         Ok(tools)
     }
 
-    /// The next request: everything that was said, and `more` that is not on record yet.
+    /// The next request: all stored messages, and `more` that are not recorded yet.
     pub(super) fn next_request(&mut self, more: &[Entry]) -> Result<NextRequest, NoRequest> {
         let layers = self.layers(&TurnInput::default())?;
         let ability = self.ability()?;
@@ -261,7 +253,7 @@ impl Run<'_> {
         }
         if view.is_native && !is_protocol_complete(&turns) {
             let message = "the conversation has calls without results, or results without calls";
-            let hint = "`aiwf workflow fork` goes on from an earlier node in a new run; please report this";
+            let hint = "`aiwf workflow fork` continues from an earlier node in a new run; please report this";
             return Err(NoRequest::Refused(Fault::new(PRECONDITION_FAILED, message, hint)));
         }
         let takes_system = ability.capability.supports_system_prompt;
@@ -290,7 +282,7 @@ impl Run<'_> {
         })
     }
 
-    /// How many tokens a request may have, and whose limit that is.
+    /// The maximum number of tokens of a request, and who sets it.
     fn window(&self) -> Option<(u64, LeftOutKind)> {
         let set = self.config.workflow.context_tokens.as_ref().map(|tokens| u64::from(tokens.value.get()));
         let set = set.map(|tokens| (tokens, LeftOutKind::Budget));
@@ -302,7 +294,7 @@ impl Run<'_> {
         CountCache::open(tokenizer, self.engine.settings().cache_dir.as_deref())
     }
 
-    /// The request with all its parts counted.
+    /// The request with token counts of all its parts.
     pub(super) fn preview_of(&self, next: NextRequest) -> RunPreview {
         let counter = self.counter();
         let role_of_system = if next.payload.system.is_empty() { "user" } else { "system" };
@@ -317,29 +309,32 @@ impl Run<'_> {
         });
         let parts: Vec<(&'static str, &str, &str)> = system.chain(turns).collect();
         let texts: Vec<Vec<&str>> = parts.iter().map(|(.., text)| vec![*text]).collect();
+        let hashes: Vec<Sha256Hex> = parts.iter().map(|(.., text)| Sha256Hex::of([*text])).collect();
         let layers: Vec<PreviewLayer> = parts
             .iter()
-            .zip(counter.count(&texts))
-            .map(|((role, layer, text), tokens)| PreviewLayer {
+            .zip(counter.count_hashed(&texts, &hashes))
+            .zip(&hashes)
+            .map(|(((role, layer, _), tokens), sha256)| PreviewLayer {
                 role,
                 layer: (*layer).to_owned(),
                 tokens: tokens.0,
-                sha256: Sha256Hex::of([*text]).to_string(),
+                sha256: sha256.to_string(),
             })
             .collect();
         let tool_tokens = tokens_of_tools(&next.payload.tools, &counter).0;
         counter.save();
+        let canonical = next.payload.canonical();
         RunPreview {
             run_id: self.id().to_owned(),
             provider: self.provider.clone(),
             tokenizer: counter.name().to_owned(),
             is_exact: counter.is_exact(),
-            payload_sha256: next.payload.sha256(),
-            canonical: next.payload.canonical(),
-            payload: next.payload.canonical_value(),
+            payload_sha256: Sha256Hex::of([canonical.as_str()]).to_string(),
+            canonical,
             tokens: layers.iter().map(|layer| layer.tokens).sum::<u64>() + tool_tokens,
             layers,
             n_tools: next.payload.tools.len(),
+            payload: PreviewPayload(next.payload),
             tool_tokens,
             window: next.window,
             n_left_out: next.n_left_out,
@@ -350,16 +345,16 @@ impl Run<'_> {
     }
 }
 
-/// What of the conversation stays.
+/// The part of the conversation that is kept.
 struct Fit {
     kept: Vec<bool>,
-    /// The size of each turn, once they are counted.
+    /// The size of each turn, if counted.
     tokens: Vec<Tokens>,
     n_left_out: usize,
     tokens_left_out: Tokens,
 }
 
-/// What the request was to hold and does not: turns that do not fit, and what is missing in those that do.
+/// Parts that the request leaves out: turns that do not fit, and parts missing in those that do.
 fn left_out_of(rendered: &[RenderedEntry], fit: &Fit, window: Option<(u64, LeftOutKind)>) -> Vec<LeftOut> {
     let mut left_out = Vec::new();
     for (index, (rendered, is_kept)) in rendered.iter().zip(&fit.kept).enumerate() {
@@ -378,9 +373,10 @@ fn left_out_of(rendered: &[RenderedEntry], fit: &Fit, window: Option<(u64, LeftO
     left_out
 }
 
-/// Fits the conversation into what system text and tools leave of the window.
+/// Fits the conversation into the window, next to system text and tools.
 ///
-/// No text has more tokens than bytes, so what has fewer bytes than the window has tokens is not even counted.
+/// A text never has more tokens than bytes, so a conversation with fewer bytes than the window has tokens is not
+/// counted.
 fn fit(
     rendered: &[RenderedEntry],
     system: &[(String, String)],
@@ -432,7 +428,7 @@ fn fit(
         }),
         Err(TurnsTooLarge { needed, largest_tokens, .. }) => {
             let message = format!(
-                "the next request needs {} tokens and the window has {window}: rules and tools {}, what cannot be \
+                "the next request needs {} tokens but the window has {window}: rules and tools {}, what cannot be \
                  left out of the conversation {}, its largest message {}",
                 fixed.0 + needed.0,
                 fixed.0,
@@ -450,7 +446,7 @@ fn turn_bytes(turn: &Turn) -> usize {
     turn.content().len() + call_text(turn).map_or(0, |text| text.len())
 }
 
-/// What a turn's calls weigh, as text.
+/// A turn's calls as text, to count their tokens.
 fn call_text(turn: &Turn) -> Option<String> {
     match turn {
         Turn::Assistant { tool_calls, .. } if !tool_calls.is_empty() => {
@@ -466,7 +462,7 @@ fn tokens_of_tools(tools: &[ToolSpec], counter: &CountCache) -> Tokens {
     counter.count(&texts).into_iter().sum()
 }
 
-/// Whom a chat without a package is with: the system's policy is all there is.
+/// The agent of a chat without a package; only the system's policy limits it.
 fn chat_agent() -> Agent {
     let mcp = McpPolicy { is_enabled: Some(true), allowed_servers: None };
     Agent {
@@ -480,7 +476,7 @@ fn chat_agent() -> Agent {
     }
 }
 
-/// Under which name the configuration grants tools of MCP servers.
+/// The name in `[tools.grant]`.
 fn grant_name(kind: RunKind) -> &'static str {
     match kind {
         RunKind::Run => "workflow",
@@ -489,9 +485,9 @@ fn grant_name(kind: RunKind) -> &'static str {
     }
 }
 
-/// The tools of MCP servers that configuration and agent agree on; starts their servers.
+/// The MCP tools that configuration and agent both allow; starts their servers.
 ///
-/// A server that does not start is no reason to stop a run; what is wrong with it comes along.
+/// A server that fails does not stop the run; the problem is returned.
 fn mcp_policy(
     toolbox: &Toolbox,
     policy: &McpPolicy,

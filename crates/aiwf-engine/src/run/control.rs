@@ -1,4 +1,4 @@
-//! What a person does with a run besides talking: going back, and ending it.
+//! Rewinds and cancels runs.
 
 use aiwf_package::{Rejected, rewind};
 
@@ -11,9 +11,9 @@ use crate::run::run_error::RunError;
 use crate::{Engine, clock};
 
 impl Engine {
-    /// Goes back to a node: it and what was done after it are open again, artifacts stay.
+    /// Returns to a node: it and all later nodes are open again. Artifacts stay.
     ///
-    /// A state file that somebody else changed is set aside, and the last one the journal knows is taken.
+    /// A state file that the journal does not know is moved aside, and the last known one is used.
     pub fn rewind_run(&self, which: &str, to: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
         let store = RunStore::open(self, journal::find(self.settings(), which)?)?;
         let run_id = store.ledger.id.clone();
@@ -43,7 +43,7 @@ impl Engine {
         Ok(run.report())
     }
 
-    /// Ends a run for good; ending it twice is fine.
+    /// Cancels a run; a second time changes nothing.
     pub fn cancel_run(&self, which: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
         let mut store = RunStore::open(self, journal::find(self.settings(), which)?)?;
         if store.record.phase() != RunPhase::Cancelled {
@@ -53,7 +53,7 @@ impl Engine {
     }
 }
 
-/// Where a run has been.
+/// The nodes that a run visited.
 fn reached(state: &aiwf_package::State, current: &str) -> Vec<String> {
     let mut reached: Vec<String> = state.steps_completed().into_iter().map(str::to_owned).collect();
     if !reached.iter().any(|node| node == current) {

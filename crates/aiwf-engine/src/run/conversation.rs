@@ -1,7 +1,7 @@
-//! The conversation of a run as a provider gets it.
+//! Renders the conversation of a run for a provider.
 //!
-//! In: the entries of the journal's fold. Out: turns. Pure. After completion nothing that names a node is left of what
-//! the engine and the user said; a provider without tools of its own reads calls and results as text.
+//! In: the entries folded from the journal. Out: turns. Pure. After completion, nothing that the engine or the user
+//! wrote names a node. Providers without native tools get calls and results as text.
 
 use aiwf_prompt::{TurnKind, fenced, without_node};
 use aiwf_provider::{ToolCall, Turn};
@@ -10,30 +10,27 @@ use aiwf_session::LeftOut;
 use super::event::Layer;
 use super::record::Entry;
 
-/// How a conversation is looked at.
+/// How to render the conversation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
-    /// Whether the workflow is complete.
     pub(crate) is_complete: bool,
-    /// Whether the provider calls tools by its own means.
+    /// Whether the provider supports tools natively.
     pub(crate) is_native: bool,
 }
 
-/// An entry as it is told: kept or left out as one.
+/// A rendered entry, kept or left out as a whole.
 #[derive(Clone, Debug)]
 pub(crate) struct RenderedEntry {
-    /// What it is for whoever fits the conversation.
+    /// Used to fit the conversation.
     pub(crate) kind: TurnKind,
     /// The layer, or `history`.
     pub(crate) layer: &'static str,
-    /// The turns.
     pub(crate) turns: Vec<Turn>,
-    /// What it was to hold and does not.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl RenderedEntry {
-    /// What it is, in a word or two.
+    /// For display.
     pub(crate) fn name(&self) -> String {
         match (self.kind, self.turns.first()) {
             (TurnKind::ToolResult, Some(Turn::Tool { name, .. })) => format!("result of {name}"),
@@ -44,14 +41,14 @@ impl RenderedEntry {
     }
 }
 
-/// What the model is told of the conversation so far.
+/// Renders the conversation for the model.
 pub(crate) fn render_entries<'a>(
     entries: impl IntoIterator<Item = &'a Entry>,
     view: View,
 ) -> Vec<RenderedEntry> {
     let mut rendered: Vec<RenderedEntry> = Vec::new();
     let mut n_replies = 0_usize;
-    // In a text, results look like words of the user: those of a workflow that is over would name its nodes.
+    // As text, results look like messages from the user, so those of a completed workflow would name its nodes.
     let mut has_old_calls = false;
     for entry in entries {
         match entry {
@@ -62,7 +59,7 @@ pub(crate) fn render_entries<'a>(
                     has_old_calls = false;
                 }
                 let is_of_engine = matches!(block.layer, Layer::RunDirective | Layer::NodeBrief);
-                // What was said about nodes is over with the workflow, and the other way round.
+                // Text about nodes is dropped after completion, and text about the completion before it.
                 if is_of_engine && *has_node == view.is_complete {
                     continue;
                 }
@@ -129,7 +126,7 @@ pub(crate) fn render_entries<'a>(
     rendered
 }
 
-/// A name that every API takes back; a model may call what was never offered.
+/// A name that every API accepts; a model may call a tool that does not exist.
 fn api_name(name: &str) -> String {
     const MAX_NAME: usize = 64;
     let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
@@ -137,7 +134,7 @@ fn api_name(name: &str) -> String {
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
-/// Leaves of a round what was said in it, without calls and results; false when nothing is left.
+/// Removes calls and results from a round; returns false if no text is left.
 fn strip_calls(rendered: &mut RenderedEntry) -> bool {
     match rendered.kind {
         TurnKind::ToolResult => false,
@@ -161,7 +158,7 @@ fn user(content: String) -> Turn {
     Turn::User { content }
 }
 
-/// A layer as the recipe names its section.
+/// The section name of a layer.
 pub(crate) fn layer_name(layer: Layer) -> &'static str {
     match layer {
         Layer::RunDirective => "run-directive",
@@ -171,14 +168,14 @@ pub(crate) fn layer_name(layer: Layer) -> &'static str {
     }
 }
 
-/// The layer of a section, when it is one that is said.
+/// The layer of a section, if it is stored.
 pub(crate) fn layer_of(section: &str) -> Option<Layer> {
     [Layer::RunDirective, Layer::NodeBrief, Layer::DataContext, Layer::UserInput]
         .into_iter()
         .find(|layer| layer_name(*layer) == section)
 }
 
-/// Whether every call has exactly one result, right behind the message that made it.
+/// Whether every call has exactly one result, directly after the message with the call.
 pub(crate) fn is_protocol_complete(turns: &[Turn]) -> bool {
     let mut open: Vec<&ToolCall> = Vec::new();
     for turn in turns {

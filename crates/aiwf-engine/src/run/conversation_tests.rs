@@ -75,7 +75,7 @@ fn what_is_half_a_group_is_seen() {
 }
 
 #[test]
-fn after_completion_nothing_that_was_said_names_a_node() {
+fn after_completion_no_message_names_a_node() {
     let events = [
         said(Some("secret-node"), Some("hello")),
         replied(vec![call("1")]),
@@ -97,7 +97,7 @@ fn after_completion_nothing_that_was_said_names_a_node() {
 }
 
 #[test]
-fn a_run_that_goes_on_after_its_end_is_no_longer_told_that_it_ended() {
+fn a_reopened_run_is_no_longer_told_that_it_is_complete() {
     let events =
         [said(Some("a"), None), replied(Vec::new()), said(None, Some("more")), said(Some("a"), None)];
     let texts: Vec<String> = turns(&events, NATIVE).iter().map(|turn| turn.content().to_owned()).collect();
@@ -153,7 +153,7 @@ fn history() -> impl Strategy<Value = Vec<RunEvent>> {
 
 proptest! {
     #[test]
-    fn whatever_a_killed_process_leaves_can_be_gone_on_with(events in history(), cut in any::<prop::sample::Index>()) {
+    fn a_killed_run_can_always_be_resumed(events in history(), cut in any::<prop::sample::Index>()) {
         let mut events = events;
         events.truncate(cut.index(events.len() + 1));
         let open = Record::fold(&events).open_calls;

@@ -1,4 +1,4 @@
-//! Begins runs and conversations.
+//! Creates runs and conversations.
 
 use std::path::Path;
 
@@ -15,34 +15,34 @@ use crate::run::run_error::RunError;
 use crate::trust::LedgerKind;
 use crate::{Engine, clock};
 
-/// A run that is to begin.
+/// Options of a new run.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'a> {
     /// The package: a directory or an archive.
     pub package: &'a Path,
-    /// The workflow; not needed when there is one.
+    /// Id of the workflow [default: the only one].
     pub workflow: Option<&'a str>,
-    /// The agent it begins with; the entry node's, else the first, when not said.
+    /// The agent to start with [default: the entry node's, else the first].
     pub agent: Option<&'a str>,
-    /// Who answers; as the configuration says when not said.
+    /// The provider [default: the configured one].
     pub provider: Option<&'a str>,
-    /// Whether the model goes on by itself.
+    /// Whether the model continues without asking about each step.
     pub is_autopilot: bool,
 }
 
-/// A conversation that is to begin.
+/// Options of a new conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct NewConversation<'a> {
-    /// The package; a chat needs none.
+    /// A chat needs none.
     pub package: Option<&'a Path>,
-    /// The agent to talk to; none is a chat.
+    /// `None` starts a chat.
     pub agent: Option<&'a str>,
-    /// Who answers; as the configuration says when not said.
+    /// The provider [default: the configured one].
     pub provider: Option<&'a str>,
 }
 
 impl Engine {
-    /// Begins a run; the model has not been asked yet.
+    /// Creates a run without asking the model yet.
     pub fn start_run(&self, new: &NewRun<'_>) -> Result<Run<'_>, RunError> {
         let provider = self.run_provider(new.provider)?;
         let package = self.package(new.package)?;
@@ -78,7 +78,7 @@ impl Engine {
         })
     }
 
-    /// Begins a conversation; the model has not been asked yet.
+    /// Creates a conversation without asking the model yet.
     pub fn start_conversation(&self, new: &NewConversation<'_>) -> Result<Run<'_>, RunError> {
         let provider = self.run_provider(new.provider)?;
         let package = new.package.map(|path| self.package(path)).transpose()?;
@@ -105,13 +105,13 @@ impl Engine {
         })
     }
 
-    /// Who answers: the one that is named, else the configuration's.
+    /// The given provider, else the configured one.
     pub(super) fn run_provider(&self, named: Option<&str>) -> Result<String, RunError> {
         let config = providers::load_config(self.settings(), &Flags::default())?;
         let of_workflow = config.workflow.provider.as_ref().map(|provider| provider.value.clone());
         let of_roles = Some(config.roles.default.value.clone());
         let provider = named.map(str::to_owned).or(of_workflow).or_else(|| {
-            // Without a word of anybody's it is a person, who cannot answer a run.
+            // The default provider is a person, who cannot answer a run.
             of_roles.filter(|provider| providers::can_use_tools(provider, &config))
         });
         let provider = provider.ok_or(RunError::NoProvider)?;
@@ -119,7 +119,7 @@ impl Engine {
         Ok(provider)
     }
 
-    /// A package as a run remembers it: relative to the project where it lies in it.
+    /// The package as the journal stores it; relative to the project if it is inside.
     fn run_package(&self, path: &Path, package: &Package) -> RunPackage {
         let settings = self.settings();
         let absolute = settings.current_dir.join(path);
@@ -134,7 +134,7 @@ impl Engine {
         }
     }
 
-    /// Makes the directory of a run: all of it, or nothing.
+    /// Creates the directory of a run: completely or not at all.
     pub(super) fn begin(
         &self,
         kind: RunKind,
@@ -146,17 +146,17 @@ impl Engine {
         witness.remember(new.ledger().run_journal()?.lines())?;
         let ledger = new.publish()?;
         Run::open_created(self, ledger.clone()).inspect_err(|_| {
-            // A run that cannot be opened, because its package cannot be unpacked for example, has not begun.
+            // A run that cannot be opened, for example because its package cannot be unpacked, must not exist.
             drop(ledger.remove());
         })
     }
 }
 
-/// What a run begins with.
+/// The setup and history of a new run.
 pub(super) struct NewRunContent {
     pub(super) setup: RunSetup,
     pub(super) state: Option<String>,
-    /// What was said before, in the run it goes on from.
+    /// The history of the run that it continues.
     pub(super) history: Vec<RunEvent>,
 }
 

@@ -1,28 +1,29 @@
-//! What happened in a run or a conversation: the truth, one line of its journal each.
+//! The events of a run or a conversation: one line of the journal each.
 //!
-//! These types are the format of the journal. Their names and fields stay readable for ever: recorded histories are
-//! folded in tests. The journal holds the whole conversation, so that a run can be gone on with; where a workflow
-//! stands is in its state file, and the journal witnesses every change of it.
+//! These types are the format of the journal. Every released journal must stay readable, so names and fields may be
+//! added but never changed; tests fold recorded histories. The journal contains the whole conversation, so that a run
+//! can be resumed. The position in the workflow is in the state file; the journal records every change of it. The doc
+//! comments of events and fields are the text of the page `docs/src/reference/formats.md`.
 
 use aiwf_provider::ToolCall;
 use aiwf_session::{Call, LeftOut};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// How a model is talked to.
+use super::tagged::{self, Tagged};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunKind {
-    /// It walks through a workflow.
+    /// The model follows a workflow.
     Run,
-    /// It is an agent of a package.
+    /// The model plays an agent of a package.
     Agent,
-    /// It is nobody in particular.
+    /// The model has no role.
     Chat,
 }
 
 impl RunKind {
-    /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -35,52 +36,51 @@ impl RunKind {
 /// The package of a run, as it was when the run began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunPackage {
-    /// Its name.
+    /// Name of the package.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Where it was read from: a directory or an archive.
+    /// The directory or archive it was read from.
     pub path: String,
-    /// The hash of its files.
+    /// SHA-256 of its files.
     pub sha256: String,
 }
 
-/// The run that another one goes on from.
+/// The run that another one continues from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkedFrom {
-    /// The run.
+    /// The original run.
     pub run_id: String,
-    /// The node it stood at.
+    /// The node it was at.
     pub node: String,
-    /// The line of its journal up to which its history was taken.
+    /// The last line of its journal that was copied.
     pub seq: u64,
 }
 
-/// What a run begins with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSetup {
-    /// Its id.
+    /// Id of the run.
     pub run_id: String,
-    /// How the model is talked to.
+    /// Workflow run, conversation with an agent, or chat.
     pub kind: RunKind,
-    /// Its package; a chat may have none.
+    /// The package; a chat may have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<RunPackage>,
-    /// Its workflow, when it walks through one.
+    /// The workflow, if it follows one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// The agent it was started with.
+    /// The agent it started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Who answers.
+    /// The provider.
     pub provider: String,
-    /// Whether the model goes on by itself.
+    /// Whether the model continues without asking about each step.
     #[serde(default)]
     pub is_autopilot: bool,
-    /// SHA-256 of the state file it begins with, when it has one.
+    /// SHA-256 of the initial state file, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_sha256: Option<String>,
-    /// The run it goes on from.
+    /// The run that this one continues from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
 }
@@ -89,58 +89,57 @@ pub struct RunSetup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
-    /// Why the model is asked, and where everything is.
+    /// Why the model is asked, and where the files are.
     RunDirective,
-    /// The node it works on.
+    /// The current node.
     NodeBrief,
-    /// What a menu item brought along.
+    /// Data of the chosen menu item.
     DataContext,
-    /// What the user said.
+    /// The user's message.
     UserInput,
 }
 
-/// A message of the engine or the user, as the model gets it.
+/// A message from the engine or the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// The layer.
+    /// The layer of the prompt.
     pub layer: Layer,
     /// The text.
     pub text: String,
-    /// What it was to hold and does not.
+    /// Parts that were left out, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
 }
 
-/// What a state file was for, when it was written.
+/// What caused a change of the state file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StateWriter {
     /// The call of a tool, by its id.
     Call(String),
-    /// The engine, which puts a new artifact on record after a call.
+    /// The engine, which records a new artifact after a call.
     Artifact(String),
-    /// A person went back.
+    /// A person rewound the run.
     Rewind,
 }
 
-/// How a stretch of work ended.
+/// Status of a run after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunPhase {
-    /// The model is at work, or was when the process died.
+    /// The model is working, or was when the process was killed.
     Running,
-    /// The model waits for the user.
+    /// The run is waiting for the user.
     WaitingUser,
-    /// The workflow is complete; the conversation can go on.
+    /// The workflow is complete; the conversation can continue.
     Completed,
-    /// Something went wrong; it can be resumed.
+    /// A call failed; the run can be resumed.
     Failed,
-    /// A person ended it.
+    /// The user cancelled it.
     Cancelled,
 }
 
 impl RunPhase {
-    /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -152,40 +151,38 @@ impl RunPhase {
     }
 }
 
-/// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What kind: a name that stays the same between versions.
+    /// Error code, stable between versions.
     pub code: String,
-    /// What, in words.
+    /// Error message.
     pub message: String,
     /// One thing to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// What a fault means for whoever asked.
+/// Decides the exit code and the advice for a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The user stopped the call.
     Stopped,
     /// The provider failed.
     Provider,
-    /// The request could not be sent as the settings are.
+    /// The request cannot be sent with the current settings.
     Precondition,
-    /// Anything else.
     Other,
 }
 
 /// The code of a call that the user stopped.
 pub(crate) const ABORTED: &str = "ENGINE_ABORTED";
-/// The code of a request that cannot be sent as the settings are.
+/// The code of a request that cannot be sent with the current settings.
 pub(crate) const PRECONDITION_FAILED: &str = "ENGINE_PRECONDITION_FAILED";
-/// How the codes of providers begin.
+/// Prefix of the codes for provider failures.
 const OF_PROVIDERS: &str = "LLM_";
 
 impl Fault {
-    /// What it means: journals and programs know it by its code alone.
+    // The journal stores only the code, so the kind is derived from it.
     pub fn kind(&self) -> FaultKind {
         match self.code.as_str() {
             ABORTED => FaultKind::Stopped,
@@ -195,140 +192,159 @@ impl Fault {
         }
     }
 
-    /// What went wrong, and what to do about it.
     pub(crate) fn new(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { code: code.to_owned(), message: message.into(), hint: Some(hint.into()) }
     }
 }
 
-/// A tool that was called, as the run log has it: no contents, no real paths.
+/// A tool call as the log contains it: no contents, no real paths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolExec {
-    /// The id of the call.
+    /// Id of the call.
     pub tool_call_id: String,
-    /// The tool, by its own name.
+    /// Name of the tool, without its server.
     pub tool_name: String,
-    /// The agent whose policy held.
+    /// The agent whose policy applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// What it was given, contents by size and hash.
+    /// Arguments; contents as size and hash.
     pub input: Value,
-    /// What it gave, contents by size and hash.
+    /// Result; contents as size and hash.
     pub output: Value,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
 }
 
-/// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
+#[serde(remote = "Self", rename_all = "kebab-case")]
 pub enum RunEvent {
-    /// The run began.
-    RunCreated {
-        /// With this.
-        setup: Box<RunSetup>,
-    },
-    /// The model is told something new: by the user, or by the engine because the run moved on.
+    /// The run was created.
+    RunCreated { setup: Box<RunSetup> },
+    /// The model was told something new, by the user or by the engine after a move.
     Said {
         /// The messages, in order.
         blocks: Vec<Block>,
-        /// What the user wrote, as it was written.
+        /// The user's message as typed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<String>,
-        /// The node the run stands at; none when it is complete, or no workflow.
+        /// The current node; missing after completion and in conversations.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<String>,
-        /// The agent that works.
+        /// The current agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// A provider is asked.
+    /// A provider was asked.
     RunAsked {
-        /// Who.
+        /// The provider.
         provider: String,
         /// SHA-256 of the payload.
         payload_sha256: String,
         /// How many turns of the conversation were left out to fit.
         #[serde(default)]
         n_left_out: usize,
-        /// What the request was to hold and does not: turns, and parts of results and files.
+        /// Parts that were left out, with the reason: turns, and parts of results and files.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,
     },
-    /// It answered.
+    /// The provider replied.
     RunReplied {
-        /// What it said.
+        /// Text of the reply.
         text: String,
-        /// The tools it wants used.
+        /// Tool calls in the reply.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
-        /// How the call went.
+        /// Usage of the call.
         call: Box<Call>,
     },
-    /// It did not answer; what it said until then is kept.
+    /// The provider failed to reply.
     RunAskFailed {
-        /// What went wrong.
+        /// The error.
         fault: Fault,
-        /// What arrived.
+        /// Text that arrived before the failure.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
-        /// How the call went.
+        /// Usage of the call.
         call: Box<Call>,
     },
-    /// The state file is about to be replaced; its new bytes are kept by their hash.
+    /// The state file is about to be replaced; the new version is stored by its hash.
     StateIntended {
-        /// What for.
+        /// What caused the change.
         by: StateWriter,
         /// SHA-256 of the file before.
         before: String,
         /// SHA-256 of the file after.
         after: String,
     },
-    /// A tool was called, or refused.
+    /// A tool was called, or the call was refused.
     ToolRan {
-        /// As the log has it.
+        /// The call, as in the log.
         exec: Box<ToolExec>,
-        /// What the model gets.
+        /// The result shown to the model.
         content: String,
         /// Whether it failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
-        /// The part of the result that the model does not get.
+        /// The part of the result that the model does not see.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         left_out: Option<Box<LeftOut>>,
     },
-    /// The work stops here.
+    /// The turn ended.
     RunStopped {
-        /// How.
+        /// Status of the run.
         phase: RunPhase,
-        /// What went wrong.
+        /// The error, if the turn failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fault: Option<Fault>,
-        /// What the user is asked.
+        /// The question to the user, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<Value>,
     },
-    /// A person went back; the state file before and after is named by the intent before this.
+    /// A person returned the run to an earlier node; the `state-intended` event before this one has the hashes.
     Rewound {
-        /// From this node.
+        /// The node before.
         from: String,
-        /// To this one.
+        /// The node after.
         to: String,
-        /// Why.
+        /// The reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// A person ended the run.
+    /// A person cancelled the run.
     RunCancelled {
-        /// Why.
+        /// The reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
+impl Tagged for RunEvent {
+    const TAG: &'static str = "event";
+
+    // With `remote`, serde derives functions of these names instead of the traits; they know no tag.
+    fn read_variant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
+
+    fn write_variant<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl Serialize for RunEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        tagged::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunEvent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
 impl RunEvent {
-    /// The name of the event in the journal.
     pub fn name(&self) -> &'static str {
         match self {
             Self::RunCreated { .. } => "run-created",
@@ -344,7 +360,7 @@ impl RunEvent {
         }
     }
 
-    /// The hash of the state file that comes with it, when one does.
+    /// The hash of the state file after the event, if the event changes it.
     pub(crate) fn state_sha256(&self) -> Option<&String> {
         match self {
             Self::RunCreated { setup } => setup.state_sha256.as_ref(),
@@ -360,24 +376,24 @@ impl RunEvent {
         }
     }
 
-    /// What is wrong with an event that came with a checkout: a hash, a name or a path that cannot be one.
+    /// Finds hashes, names and paths that are not valid: the journal may come from a stranger's checkout.
     pub(crate) fn fault(&self) -> Option<String> {
         let hash = |sha256: &String| {
             let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
             let is_hash = sha256.len() == 64 && sha256.bytes().all(is_hex);
-            (!is_hash).then(|| format!("it gives `{}` as a SHA-256", shown(sha256)))
+            (!is_hash).then(|| format!("`{}` is not a SHA-256", shown(sha256)))
         };
         let name = |name: &String| {
             let is_name = !name.is_empty()
                 && name.len() <= MAX_NAME_BYTES
                 && !name.chars().any(|c| c.is_control() || matches!(c, '/' | '\\'))
                 && !matches!(name.as_str(), "." | "..");
-            (!is_name).then(|| format!("it gives `{}` as a name", shown(name)))
+            (!is_name).then(|| format!("`{}` is not a valid name", shown(name)))
         };
         match self {
             Self::RunCreated { setup } => {
                 let package = setup.package.as_ref().and_then(|package| {
-                    // A package may be anywhere, for the user who typed its path.
+                    // The user who typed the path of a package may name any place.
                     let is_path = !package.path.is_empty()
                         && package.path.len() <= MAX_PATH_BYTES
                         && !package.path.contains('\0');
@@ -408,9 +424,7 @@ impl RunEvent {
     }
 }
 
-/// The longest path of a package.
 const MAX_PATH_BYTES: usize = 4_096;
-/// The longest name of a run or provider.
 const MAX_NAME_BYTES: usize = 255;
 
 fn shown(text: &str) -> String {

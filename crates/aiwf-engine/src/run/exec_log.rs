@@ -1,7 +1,7 @@
-//! `execution.jsonl`: one line for each call of a tool.
+//! `execution.jsonl`: one line for each tool call.
 //!
-//! Derived from the journal and appended to after it, so that a crash in between loses nothing: what is missing is
-//! made again when the run is opened.
+//! Derived from the journal and appended after it, so a crash in between loses nothing: missing lines are added when
+//! the run is opened.
 
 use aiwf_store::{Durability, Line};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use super::event::{RunEvent, ToolExec};
 use crate::ledger::SessionLedger;
 use crate::run::run_error::RunError;
 
-/// Where logs are, and the log of calls, relative to the run.
+/// Relative to the run.
 const LOGS: &str = "state/logs";
 pub(crate) const LOG: &str = "state/logs/execution.jsonl";
 
@@ -22,7 +22,7 @@ struct LogLine<'a> {
     exec: &'a ToolExec,
 }
 
-/// The line of an event; nothing when it is no call.
+/// The log line of an event; `None` if it is not a tool call.
 fn log_line(line: &Line<RunEvent>) -> Option<Vec<u8>> {
     let RunEvent::ToolRan { exec, .. } = &line.event else { return None };
     let mut text = serde_json::to_vec(&LogLine { ts: &line.at, kind: "tool.exec", exec }).ok()?;
@@ -30,12 +30,11 @@ fn log_line(line: &Line<RunEvent>) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// The whole log of a journal.
+/// The complete log of a journal.
 pub(crate) fn text(lines: &[Line<RunEvent>]) -> Vec<u8> {
     lines.iter().filter_map(log_line).flatten().collect()
 }
 
-/// Adds a call to the log.
 pub(crate) fn append_line(ledger: &SessionLedger, line: &Line<RunEvent>) -> Result<(), RunError> {
     match log_line(line) {
         Some(text) => Ok(ledger.files()?.append(LOG, &text)?),
@@ -43,14 +42,14 @@ pub(crate) fn append_line(ledger: &SessionLedger, line: &Line<RunEvent>) -> Resu
     }
 }
 
-/// Makes the log anew when it is not what the journal says.
+/// Rewrites the log if it does not match the journal.
 pub(crate) fn repair(ledger: &SessionLedger, lines: &[Line<RunEvent>]) -> Result<(), RunError> {
     let files = ledger.files()?;
     let wanted = text(lines);
     if ledger.usable(LOG).as_ref() == Some(&wanted) {
         return Ok(());
     }
-    // Whatever is in its place is no log of ours; links are removed, not followed.
+    // Anything else at this path is not our log. Links are removed, not followed.
     if files.refuse_links(LOGS).is_err() {
         files.remove(LOGS)?;
     }

@@ -1,4 +1,4 @@
-//! A new run that goes on from where another one stood.
+//! Creates a run that continues from another run's state.
 
 use aiwf_package::{RunIdentity, State, adopt_state};
 use aiwf_session::Call;
@@ -14,12 +14,12 @@ use crate::session::Reach;
 use crate::{Engine, clock};
 
 impl Engine {
-    /// A new run that goes on from where another one stood at a node, with its history until then.
+    /// Creates a run with another run's state at a node, and its history up to there.
     ///
-    /// The other one stays as it is. Files of the project are not touched: artifacts that came later are still there.
+    /// The original run stays as it is. Project files are not touched, so later artifacts are still there.
     pub fn fork_run(&self, which: &str, at: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
         let mut store = RunStore::open_read_only(&journal::find(self.settings(), which)?)?;
-        // What the old run said becomes what the new one is told.
+        // The messages of the old run become the history of the new one.
         store.refuse_untrusted(self)?;
         let setup = store.setup()?.clone();
         let (Some(wanted), Some(_)) = (&setup.package, &setup.workflow) else {
@@ -52,21 +52,20 @@ impl Engine {
     }
 }
 
-/// A moment of a run.
+/// A point in a run's history.
 struct Point {
-    /// The line of the journal.
     seq: u64,
-    /// The state file then.
+    /// The state file at this point.
     text: String,
 }
 
-/// When the run came to a node for the last time.
+/// The last time the run reached a node.
 fn find_point(store: &RunStore, at: &str) -> Result<Point, RunError> {
     let run_id = store.ledger.id.clone();
     let Some(graph) = store.graph() else { return Err(RunError::NoWorkflow { run_id }) };
     let mut reached: Vec<String> = Vec::new();
     let mut found = None;
-    // The newest state is in its file too, when nobody removed that.
+    // The newest state is also in its file, unless it was removed.
     let current = store.state_text().ok();
     let mut is_lost = false;
     let mut last_node = String::new();
@@ -98,7 +97,7 @@ fn find_point(store: &RunStore, at: &str) -> Result<Point, RunError> {
     })
 }
 
-/// What was said until a moment, to the end of the round it lies in; what it cost stays with the old run.
+/// The history up to a point, extended to the end of its round. Its cost stays with the old run.
 fn history_until(lines: &[Line<RunEvent>], seq: u64) -> Vec<RunEvent> {
     let mut history = Vec::new();
     for line in lines {

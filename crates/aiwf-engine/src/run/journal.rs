@@ -1,4 +1,4 @@
-//! The journal and the state file of a run, and how commands find theirs.
+//! The journal and the state file of a run, and how commands find a run.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::session::session_error::SessionError;
 /// The state file, relative to the run.
 pub(crate) const STATE: &str = "state/workflow.md";
 
-/// What the id of a new one begins with; it says what it is when it is no run.
+/// Prefix of the id, which shows the kind.
 pub(super) fn id_prefix(kind: RunKind) -> &'static str {
     match kind {
         RunKind::Run => "",
@@ -23,7 +23,7 @@ pub(super) fn id_prefix(kind: RunKind) -> &'static str {
 }
 
 impl SessionLedger {
-    /// The journal of a run, checked.
+    /// The journal of a run, with its events checked.
     pub(crate) fn run_journal(&self) -> Result<Journal<RunEvent>, SessionError> {
         self.read_journal(
             |event| if let RunEvent::RunCreated { setup } = event { Some(&setup.run_id) } else { None },
@@ -31,18 +31,18 @@ impl SessionLedger {
         )
     }
 
-    /// The bytes of a file; nothing when there is none that can be used.
+    /// The bytes of a file; `None` if it is missing or unusable.
     pub(super) fn usable(&self, relative: &str) -> Option<Vec<u8>> {
         self.read(relative).ok().flatten()
     }
 
-    /// What the model sees as `@state`.
+    /// The directory that the model sees as `@state`.
     pub(super) fn state_dir(&self) -> PathBuf {
         self.path.join("state")
     }
 }
 
-/// The run that a user named.
+/// Finds the run that the user named.
 pub(crate) fn find(settings: &Settings, typed: &str) -> Result<SessionLedger, RunError> {
     let found = resolve(settings, Some(typed), Scope::Runs, Candidates::All);
     #[expect(clippy::wildcard_enum_match_arm, reason = "two errors have words of their own for runs")]

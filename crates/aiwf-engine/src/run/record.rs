@@ -1,7 +1,7 @@
-//! What a run's journal comes to: the conversation, and where the run stands.
+//! Folds the journal of a run into its conversation and status.
 //!
-//! In: events. Out: their fold. Pure: no file is looked at, so where a workflow stands is not known here, only which
-//! state files the journal has seen.
+//! In: events. Out: their fold. Pure: reads no file, so it does not know the position in the workflow, only the state
+//! files that the journal names.
 
 use aiwf_provider::ToolCall;
 use aiwf_session::{LeftOut, Total};
@@ -9,37 +9,27 @@ use serde_json::Value;
 
 use super::event::{Block, Fault, Layer, RunEvent, RunKind, RunPhase, RunSetup, StateWriter};
 
-/// So much of what the user said first is enough to know the conversation by.
+/// In characters; enough to recognize a conversation.
 const MAX_FIRST_WORDS: usize = 200;
 
-/// An entry of the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entry {
-    /// The engine or the user said something.
+    /// A message from the engine or the user.
     Block {
-        /// What.
         block: Block,
-        /// Whether a node was being worked on.
+        /// Whether there was a current node.
         has_node: bool,
     },
-    /// The model said something, or wants tools used, or both.
-    Assistant {
-        /// What it said.
-        text: String,
-        /// The tools it wants used.
-        calls: Vec<ToolCall>,
-    },
-    /// A tool gave a result.
+    /// A message from the model, with text, calls or both.
+    Assistant { text: String, calls: Vec<ToolCall> },
+    /// The result of a tool call.
     Result {
-        /// The call it answers.
         id: String,
-        /// The tool, as the model called it.
+        /// The tool's name as the model wrote it.
         name: String,
-        /// What the model gets.
         content: String,
-        /// Whether it failed.
         is_error: bool,
-        /// The part of it that the model does not get.
+        /// The part of the result that the model does not see.
         left_out: Option<Box<LeftOut>>,
     },
 }
@@ -47,15 +37,13 @@ pub(crate) enum Entry {
 /// The state files that the journal knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownState {
-    /// What the last write was for; none before the first.
+    /// What caused the last write; `None` before the first.
     pub(crate) by: Option<StateWriter>,
     /// The hash before the last write.
     pub(crate) before: Option<String>,
-    /// The hash after it.
     pub(crate) after: String,
 }
 
-/// The fold of a journal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) setup: Option<RunSetup>,
@@ -63,26 +51,26 @@ pub(crate) struct Record {
     pub(crate) phase: Option<RunPhase>,
     pub(crate) fault: Option<Fault>,
     pub(crate) question: Option<Value>,
-    /// What the model said last.
+    /// The model's last message.
     pub(crate) reply: Option<String>,
-    /// Whether that came with calls, which a model without tools of its own writes into its text.
+    /// Whether it contains calls, which a model without native tools writes into its text.
     pub(crate) is_reply_with_calls: bool,
     pub(crate) state: Option<KnownState>,
-    /// Calls of the last reply that have no result yet.
+    /// Calls of the last reply without a result.
     pub(crate) open_calls: Vec<ToolCall>,
-    /// The node and the agent that the model was last told of.
+    /// The node and agent that the model was last told about.
     pub(crate) announced: Option<(Option<String>, Option<String>)>,
     pub(crate) total: Total,
-    /// Whether a provider was asked and has not answered.
+    /// Whether a request has no reply yet.
     pub(crate) is_asking: bool,
     pub(crate) provider: Option<String>,
     pub(crate) n_tool_calls: u64,
-    /// What the last request was to hold and did not.
+    /// Parts that the last request left out.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl Record {
-    /// What the model said last, without the calls it wrote into it.
+    /// The model's last message without the calls in its text.
     pub(crate) fn reply_in_words(&self) -> Option<String> {
         let reply = self.reply.as_ref()?;
         if !self.is_reply_with_calls {
@@ -100,22 +88,19 @@ impl Record {
         record
     }
 
-    /// How the model is talked to.
     pub(crate) fn kind(&self) -> RunKind {
         self.setup.as_ref().map_or(RunKind::Run, |setup| setup.kind)
     }
 
-    /// The name of its package.
     pub(crate) fn package_name(&self) -> Option<String> {
         Some(self.setup.as_ref()?.package.as_ref()?.name.clone())
     }
 
-    /// Its workflow.
     pub(crate) fn workflow_id(&self) -> Option<String> {
         self.setup.as_ref()?.workflow.clone()
     }
 
-    /// What the user said first.
+    /// The user's first message.
     pub(crate) fn first_words(&self) -> Option<String> {
         self.entries.iter().find_map(|entry| match entry {
             Entry::Block { block, .. } if block.layer == Layer::UserInput => {
@@ -125,7 +110,7 @@ impl Record {
         })
     }
 
-    /// How the run stands; one without a word of an end is being worked on.
+    /// The status; `running` if the journal does not say how the turn ended.
     pub(crate) fn phase(&self) -> RunPhase {
         self.phase.unwrap_or(RunPhase::Running)
     }
@@ -140,7 +125,7 @@ impl Record {
                 self.setup = Some((**setup).clone());
             }
             RunEvent::Said { blocks, node, agent, .. } => {
-                // What was answered to something else is no answer to this.
+                // An earlier answer does not answer a new question.
                 if self.phase() != RunPhase::Running {
                     self.reply = None;
                 }
@@ -152,7 +137,7 @@ impl Record {
             }
             RunEvent::RunAsked { provider, left_out, .. } => {
                 self.left_out.clone_from(left_out);
-                // What was asked before and never answered may have cost something.
+                // A request without a reply may have cost something.
                 if self.is_asking {
                     self.total = self.total.with(None);
                 }
@@ -171,7 +156,7 @@ impl Record {
             }
             RunEvent::RunAskFailed { fault, text, call } => {
                 self.add_usage(call.usage.as_ref());
-                // What was cut off stays in the conversation, marked, so that the model can go on from it.
+                // Partial text stays in the conversation, marked, so that the model can continue from it.
                 if !text.trim().is_empty() {
                     let text = format!("{text}\n\nLLM_ERROR\n- code: {}", fault.code);
                     self.entries.push(Entry::Assistant { text, calls: Vec::new() });

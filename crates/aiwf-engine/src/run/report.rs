@@ -1,99 +1,80 @@
-//! What is told about runs.
+//! Reports about runs.
 
 use aiwf_advice::Advice;
 use aiwf_package::NodeStatus;
+use aiwf_provider::Payload;
 use aiwf_session::{LeftOut, Usage};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::event::{Fault, RunKind, RunPhase};
 
-/// Where a run stands after a command.
+/// The status of a run after a command.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
-    /// The run.
     pub run_id: String,
-    /// How the model is talked to.
     pub kind: RunKind,
-    /// The package's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
-    /// The workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// How it stands.
     pub phase: RunPhase,
-    /// The node it stands at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// The agent that works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What the model said last.
+    /// The model's last message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
-    /// What the model asked the user by `ui.ask_user`.
+    /// The question asked with `ui.ask_user`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<Value>,
-    /// What went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Fault>,
-    /// What the last request was to hold and did not.
+    /// Parts that the last request left out.
     pub left_out: Vec<LeftOut>,
-    /// Things worth saying.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// What all calls of the run cost.
+    /// Sum over all calls of the run.
     pub usage: Usage,
 }
 
-/// A node and where it stands.
 #[derive(Clone, Debug, Serialize)]
 pub struct NodeProgress {
-    /// The node.
     pub id: String,
     /// Its title, else its id.
     pub title: String,
-    /// Its type.
     #[serde(rename = "type")]
     pub node_type: String,
-    /// Where it stands.
     pub status: NodeStatus,
 }
 
-/// Where a run stands, in full.
+/// The full status of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunStatus {
-    /// As after a command.
     #[serde(flatten)]
     pub report: RunReport,
-    /// Whether the process that worked on it died in the middle.
+    /// Whether the process that worked on it was killed.
     pub interrupted: bool,
-    /// Whether another process works on it now.
+    /// Whether another process is working on it.
     pub is_busy: bool,
-    /// When it began.
     pub created_at: String,
-    /// When something happened last.
+    /// Time of the last event.
     pub updated_at: String,
-    /// Who answers.
     pub provider: String,
-    /// Every node and where it stands.
     pub nodes: Vec<NodeProgress>,
-    /// What the run has decided.
     pub variables: serde_json::Map<String, Value>,
-    /// The decisions that were taken.
     pub decisions: Vec<Value>,
-    /// The files it made, relative to the project.
+    /// Relative to the project.
     pub artifacts: Vec<String>,
-    /// How often a provider was asked.
+    /// Requests to providers.
     pub n_calls: u64,
-    /// How many tools were called.
     pub n_tool_calls: u64,
-    /// The run it goes on from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<String>,
-    /// Where the run's files are, relative to the project.
+    /// The run's directory, relative to the project.
     pub directory: String,
-    /// What to do next; nothing while another process works on it, or once it is cancelled.
+    /// The next action; `None` while another process works on it, and after it was cancelled.
     #[serde(skip)]
     pub next: Option<Advice>,
 }
@@ -101,110 +82,110 @@ pub struct RunStatus {
 /// A run in a list.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunSummary {
-    /// The run.
+    /// Id of the run.
     pub run_id: String,
-    /// How the model is talked to.
+    /// Workflow run, conversation with an agent, or chat.
     pub kind: RunKind,
-    /// The package's name.
+    /// Name of the package.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
     /// The workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// The agent it was started with.
+    /// The agent it started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What the user said first.
+    /// The user's first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// How it stands.
+    /// Status of the run.
     pub phase: RunPhase,
-    /// The node it stands at.
+    /// The current node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// When it began.
+    /// Time of creation.
     pub created_at: String,
-    /// When something happened last.
+    /// Time of the last event.
     pub updated_at: String,
-    /// Why it cannot be read.
+    /// Why the run cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// Something that was said or done in a run, for a person to read.
+/// An entry of the history, for display.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunEntry {
-    /// The line of the journal.
     pub seq: u64,
-    /// When.
     pub at: String,
     /// `user`, `engine`, `assistant`, `tool`, `state`, `stopped`, `failed`, `rewound`, `cancelled`, `created`.
     pub what: &'static str,
-    /// Who or which: an agent, a tool, a layer.
+    /// The agent, tool or layer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
-    /// What was said, or what became of it.
+    /// The text, or the result.
     pub text: String,
 }
 
-/// A run and everything that happened in it.
+/// A run with its history.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunShown {
-    /// Where it stands.
     #[serde(flatten)]
     pub status: RunStatus,
-    /// What happened, oldest first.
+    /// Oldest first.
     pub entries: Vec<RunEntry>,
 }
 
-/// What a part of the next request is: a layer of the system text, or a turn.
+/// A part of the next request: a layer of the system text, or a turn.
 #[derive(Clone, Debug, Serialize)]
 pub struct PreviewLayer {
     /// `system`, `user`, `assistant` or `tool`.
     pub role: &'static str,
     /// The layer: `base-rules`, `run-directive`, …, or `history`.
     pub layer: String,
-    /// Its tokens.
     pub tokens: u64,
     /// SHA-256 of the text.
     pub sha256: String,
 }
 
+/// The payload of a preview; serializes as its canonical form.
+///
+/// A long conversation is large, so a preview that is printed as text does not build the form as a value.
+#[derive(Clone, Debug, Default)]
+pub struct PreviewPayload(pub(crate) Payload);
+
+impl Serialize for PreviewPayload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize_canonical(serializer)
+    }
+}
+
 /// The next request of a run, exactly as it would be sent.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunPreview {
-    /// The run.
     pub run_id: String,
-    /// Who would be asked.
     pub provider: String,
-    /// Who counts, and whether exactly.
     pub tokenizer: String,
-    /// Whether the counts are exact.
     pub is_exact: bool,
-    /// SHA-256 of the payload: of its canonical form, which is what is printed.
+    /// SHA-256 of the canonical form.
     pub payload_sha256: String,
-    /// The canonical form of the payload: what is sent, and nothing else.
+    /// The canonical form of the payload, as printed.
     #[serde(skip)]
     pub canonical: String,
-    /// The same as a value; indented by two spaces it has the hash above.
-    pub payload: Value,
-    /// The layers and turns it is made of, in order.
+    /// The same as a JSON value; indented by two spaces it has the hash above.
+    pub payload: PreviewPayload,
+    /// The layers and turns of the payload, in order.
     pub layers: Vec<PreviewLayer>,
-    /// How many tools the model may call.
     pub n_tools: usize,
-    /// The tokens of the tools.
     pub tool_tokens: u64,
-    /// All tokens.
     pub tokens: u64,
-    /// How many tokens there may be.
+    /// Maximum number of tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
     /// Turns of the conversation that were left out to fit, and their tokens.
     pub n_left_out: usize,
-    /// The tokens of those.
     pub tokens_left_out: u64,
-    /// What the request was to hold and does not: those turns, and parts of results and files.
+    /// Parts that the request leaves out: those turns, and parts of results and files.
     pub left_out: Vec<LeftOut>,
-    /// Things worth saying.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }

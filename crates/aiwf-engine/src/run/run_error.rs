@@ -1,4 +1,4 @@
-//! What can go wrong with a run, and what to do about it.
+//! Errors of runs.
 
 use aiwf_advice::{Action, Advice};
 use aiwf_package::{ExtractError, Rejected, SelectError};
@@ -9,149 +9,84 @@ use crate::catalog::packages::PackageToolError;
 use crate::run::Fault;
 use crate::session::session_error::SessionError;
 
-/// Why something could not be done with a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// No run has that name.
     #[error("no run `{given}`")]
-    NoRun {
-        /// What was asked for.
-        given: String,
-    },
-    /// Several runs begin like that.
+    NoRun { given: String },
+    /// The id prefix is not unique.
     #[error("`{given}` matches {} runs{}", matching.len(), lines(matching))]
-    AmbiguousRun {
-        /// What was asked for.
-        given: String,
-        /// The runs.
-        matching: Vec<String>,
-    },
-    /// It is a conversation, and the command is for workflows.
+    AmbiguousRun { given: String, matching: Vec<String> },
+    /// The command is for workflows only.
     #[error("`{run_id}` is a conversation, not a run of a workflow")]
-    NoWorkflow {
-        /// The conversation.
-        run_id: String,
-    },
-    /// Another process works on it.
+    NoWorkflow { run_id: String },
+    /// Another process has the lock.
     #[error("another aiwf is working on run `{run_id}`")]
-    Busy {
-        /// The run.
-        run_id: String,
-    },
-    /// It was ended for good.
+    Busy { run_id: String },
     #[error("run `{run_id}` is cancelled")]
-    Cancelled {
-        /// The run.
-        run_id: String,
-    },
-    /// It is complete, and there is nothing to say.
+    Cancelled { run_id: String },
+    /// Complete, and no message was given.
     #[error("run `{run_id}` is complete")]
-    Complete {
-        /// The run.
-        run_id: String,
-    },
-    /// Nothing was said.
-    #[error("there is nothing to say: the text is empty")]
+    Complete { run_id: String },
+    #[error("the message is empty")]
     NothingSaid,
-    /// Its package is not what it was.
     #[error(
         "the package of run `{run_id}` has changed since the run began\n  package: `{path}`\n  it was:  {was}\n  it is:   {is}"
     )]
     PackageChanged {
-        /// The run.
         run_id: String,
-        /// Where it is.
         path: String,
-        /// Its hash when the run began.
+        /// Its hash when the run started.
         was: String,
-        /// Its hash now.
         is: String,
     },
-    /// Its package cannot be read any more.
     #[error("the package of run `{run_id}` cannot be read")]
     PackageGone {
-        /// The run.
         run_id: String,
-        /// Why.
         #[source]
         source: Box<PackageToolError>,
     },
-    /// A run that is not the user's names a package elsewhere.
+    /// A foreign run names a package outside the project.
     #[error("the package `{path}` of run `{run_id}` is outside the project, and the run is not yours")]
-    PackageOutside {
-        /// The run.
-        run_id: String,
-        /// Where the package is.
-        path: String,
-    },
-    /// Its state file is not what the journal says.
-    #[error("the state file of run `{run_id}` is not what its journal says\n  file:    `{path}`\n  it is:   {found}\n  journal: {}", expected.join(" or "))]
+    PackageOutside { run_id: String, path: String },
+    #[error("the state file of run `{run_id}` does not match its journal\n  file:    `{path}`\n  it is:   {found}\n  journal: {}", expected.join(" or "))]
     StateChanged {
-        /// The run.
         run_id: String,
-        /// The file.
         path: String,
         /// Its hash, or what is there instead.
         found: String,
-        /// The hashes it may have.
         expected: Vec<String>,
     },
-    /// Its state file cannot be brought back.
-    #[error("the last known state of run `{run_id}` is not kept any more")]
-    StateLost {
-        /// The run.
-        run_id: String,
-    },
-    /// Its journal has no beginning.
+    /// The state file cannot be restored.
+    #[error("the last known state of run `{run_id}` is no longer stored")]
+    StateLost { run_id: String },
+    /// Its journal has no first event.
     #[error("run `{run_id}` has no events")]
-    Empty {
-        /// The run.
-        run_id: String,
-    },
-    /// The run was never at that node.
-    #[error("run `{run_id}` has not been at `{node}`: it has been at {}", listed(reached))]
-    NeverThere {
-        /// The run.
-        run_id: String,
-        /// The node.
-        node: String,
-        /// Where it has been.
-        reached: Vec<String>,
-    },
-    /// The next request may not be sent.
+    Empty { run_id: String },
+    /// The run never visited the node.
+    #[error("run `{run_id}` never reached `{node}`; it reached {}", listed(reached))]
+    NeverThere { run_id: String, node: String, reached: Vec<String> },
+    /// The next request cannot be sent.
     #[error("{}", fault.message)]
-    Unsendable {
-        /// Why.
-        fault: Fault,
-    },
-    /// Nobody is named who answers.
-    #[error("no provider is named for this run")]
+    Unsendable { fault: Fault },
+    #[error("no provider is set for this run")]
     NoProvider,
-    /// A person cannot answer a run.
-    #[error("provider `{provider}` cannot answer a run: a person would have to")]
-    PersonCannotAnswer {
-        /// The provider.
-        provider: String,
-    },
-    /// The workflow's document cannot be a state file.
-    #[error("the run cannot begin")]
+    #[error("provider `{provider}` cannot be used for a run: it needs a person to reply")]
+    PersonCannotAnswer { provider: String },
+    /// The package's initial state is not a valid state file.
+    #[error("the run cannot start")]
     StateInit(#[source] Rejected),
-    /// A change of the state is not taken.
+    /// The change of the state is not valid.
     #[error(transparent)]
     Rejected(#[from] Rejected),
-    /// The package cannot be used.
     #[error(transparent)]
     Package(#[from] PackageToolError),
-    /// The package cannot be unpacked.
     #[error(transparent)]
     Extract(#[from] ExtractError),
-    /// The prompt cannot be composed.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// A file cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Everything that sessions and runs have in common.
+    /// Errors that runs share with sessions.
     #[error(transparent)]
     Session(#[from] SessionError),
 }
@@ -175,7 +110,6 @@ impl From<LockError> for RunError {
 }
 
 impl RunError {
-    /// One thing to do about it.
     pub fn advice(&self) -> Option<Advice> {
         let advice = match self {
             Self::NoRun { .. } => Advice::from(Action::ListRuns).then(" lists runs and conversations"),
@@ -190,7 +124,7 @@ impl RunError {
             Self::Complete { run_id } => {
                 Advice::from(Action::Say).then(" continues the conversation").about_session(run_id)
             }
-            Self::NothingSaid => "give the text as an argument, or `-` to read it from stdin".into(),
+            Self::NothingSaid => "pass the message as an argument, or `-` to read it from stdin".into(),
             Self::PackageChanged { run_id, .. } => {
                 Advice::from("restore the package as it was, or start a new run; ")
                     .then(Action::Show(None))
@@ -199,10 +133,10 @@ impl RunError {
             }
             Self::PackageGone { .. } => "restore the package where it was when the run started".into(),
             Self::PackageOutside { run_id, .. } => Advice::from(Action::Adopt)
-                .then(" shows what the run would be trusted with")
+                .then(" shows what you would trust the run with")
                 .about_session(run_id),
             Self::StateChanged { run_id, .. } => {
-                Advice::from("restore the file, or take the last state of the journal with ")
+                Advice::from("restore the file, or return to a recorded state with ")
                     .then(Action::Rewind)
                     .about_session(run_id)
             }
@@ -224,7 +158,7 @@ impl RunError {
                 .then(Action::ListProviders)
                 .then(" lists them"),
             Self::StateInit(_) => {
-                Advice::from(Action::CheckPackage).then(" says what is wrong with the package")
+                Advice::from(Action::CheckPackage).then(" shows what is wrong with the package")
             }
             Self::Rejected(_) => Advice::from(Action::Status).then(" shows which nodes the run visited"),
             Self::Package(error) => error.advice(),

@@ -1,7 +1,7 @@
-//! A run that is worked on, or looked at: its journal, its state file and its package.
+//! An open run: its journal, its state file and its package.
 //!
-//! The state file is the truth of where the run stands and the journal its witness: every change of the file is
-//! announced first, with the hashes before and after and the new bytes kept, so whatever a crash leaves is one of the two.
+//! The state file is the position in the workflow, and the journal is its witness. Each change is announced in the
+//! journal first, with the hashes before and after and the new bytes, so after a crash the file is one of the two.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,28 +26,28 @@ use crate::run::run_error::RunError;
 use crate::session::session_error::SessionError;
 use crate::trust::{LedgerKind, Witness};
 
-/// How often a run is read that is being worked on, until journal and state file fit.
+/// How often a run in use is read until journal and state file match.
 const MAX_READ_ATTEMPTS: usize = 5;
 
-/// A run; nothing is put on record without its lock.
+/// An open run; recording needs its lock.
 #[derive(Debug)]
 pub(crate) struct RunStore {
     pub(crate) ledger: SessionLedger,
     pub(crate) record: Record,
     journal: Journal<RunEvent>,
-    /// The last state file that was parsed, and its text.
+    /// The last parsed state file, and its text.
     parsed_state: RefCell<Option<(String, Rc<State>)>>,
     pub(crate) package: Option<Rc<Package>>,
     pub(crate) conditions: Conditions,
-    /// Whether the user's last message agrees to a change of a finished workflow, and was not used up.
+    /// Whether the user's last message confirms a change of a finished workflow, and the confirmation is not used up.
     pub(crate) is_confirmed: bool,
     lock: Option<Lock>,
-    /// Remembers how far the journal is; nothing when the run is only looked at.
+    /// Remembers the length of the journal; `None` for read-only access.
     witness: Option<Witness>,
 }
 
 impl RunStore {
-    /// Opens a run to act on it; one that is not the user's is refused.
+    /// Opens a run for changes; a foreign run is refused.
     pub(crate) fn open(engine: &Engine, ledger: SessionLedger) -> Result<Self, RunError> {
         let config = load_config(engine.settings(), &Flags::default())?;
         Self::open_locked(ledger, |ledger, lines| {
@@ -65,7 +65,7 @@ impl RunStore {
         })
     }
 
-    /// Takes the lock, reads the journal, and removes what a crash left half done.
+    /// Takes the lock, reads the journal, and cleans up after a crash.
     fn open_locked(
         ledger: SessionLedger,
         witness: impl FnOnce(&SessionLedger, &[Line<RunEvent>]) -> Result<Witness, RunError>,
@@ -78,18 +78,18 @@ impl RunStore {
         files.remove_leftovers_below();
         files.remove_leftovers_in("state/logs");
         if files.refuse_links("state").is_err() {
-            // Nothing is written through a link; who goes on is refused, who goes back has it moved away.
+            // Nothing is written through a link: resuming refuses it, rewinding moves it away.
             return Ok(store);
         }
         exec_log::repair(&store.ledger, store.journal.lines())?;
-        // Going back is done once it is on record.
+        // A recorded rewind must be completed.
         if store.record.state.as_ref().is_some_and(|state| state.by == Some(StateWriter::Rewind)) {
             store.finish_state()?;
         }
         Ok(store)
     }
 
-    /// The run as it is, without its lock: whoever works on it goes on working.
+    /// Opens a run without its lock; another process may be working on it.
     pub(crate) fn open_read_only(ledger: &SessionLedger) -> Result<Self, RunError> {
         let mut store = Self::read(ledger.clone())?;
         for _ in 0..MAX_READ_ATTEMPTS {
@@ -102,7 +102,7 @@ impl RunStore {
         Ok(store)
     }
 
-    /// Refuses a run that is not the user's, where looking is not all that is done with it.
+    /// Refuses a foreign run for anything but reading.
     pub(crate) fn refuse_untrusted(&self, engine: &Engine) -> Result<(), RunError> {
         let config = load_config(engine.settings(), &Flags::default())?;
         let lines = self.journal.lines();
@@ -129,17 +129,15 @@ impl RunStore {
         })
     }
 
-    /// Whether it may be changed.
     pub(crate) fn is_locked(&self) -> bool {
         self.lock.is_some()
     }
 
-    /// What the run began with.
     pub(crate) fn setup(&self) -> Result<&RunSetup, RunError> {
         self.record.setup.as_ref().ok_or_else(|| RunError::Empty { run_id: self.ledger.id.clone() })
     }
 
-    /// Puts something on record: when this returns, it has happened.
+    /// Records an event: it is in the journal when this returns.
     pub(crate) fn commit(&mut self, event: RunEvent) -> Result<(), RunError> {
         let is_stop = matches!(event, RunEvent::RunStopped { .. } | RunEvent::RunCancelled { .. });
         self.append(vec![event])?;
@@ -147,7 +145,7 @@ impl RunStore {
     }
 
     fn append(&mut self, events: Vec<RunEvent>) -> Result<(), RunError> {
-        debug_assert!(self.is_locked(), "only who holds the lock puts something on record");
+        debug_assert!(self.is_locked(), "only the holder of the lock records events");
         let n_before = self.journal.lines().len();
         self.journal.append(&clock::now(), events)?;
         if let Some(witness) = &self.witness {
@@ -164,18 +162,16 @@ impl RunStore {
         snapshot::write(&self.ledger, &self.record, &self.journal, self.node())
     }
 
-    /// The workflow of the run.
     pub(crate) fn workflow(&self) -> Option<&Workflow> {
         let id = self.record.setup.as_ref()?.workflow.as_deref()?;
         self.package.as_ref()?.workflows.iter().find(|workflow| workflow.id == id)
     }
 
-    /// The state file as it is.
     pub(crate) fn state_text(&self) -> Result<String, RunError> {
         read_state(&self.ledger).ok_or_else(|| self.state_changed("nothing that can be read"))
     }
 
-    /// What the state file says; a text that was read before is not parsed again.
+    /// The parsed state file; an unchanged text is not parsed again.
     pub(crate) fn state(&self) -> Result<Rc<State>, RunError> {
         let text = self.state_text()?;
         let mut parsed = self.parsed_state.borrow_mut();
@@ -189,7 +185,7 @@ impl RunStore {
         Ok(state)
     }
 
-    /// The node the run stands at; without its package, as it is written in the state file.
+    /// The current node; without the package, the one that the state file names.
     pub(crate) fn node(&self) -> Option<String> {
         self.record.state.as_ref()?;
         let state = self.state().ok()?;
@@ -213,7 +209,7 @@ impl RunStore {
         }
     }
 
-    /// Refuses a state file that the journal has not seen.
+    /// Refuses a state file that the journal does not know.
     pub(crate) fn refuse_changed_state(&self) -> Result<(), RunError> {
         if self.ledger.files()?.refuse_links("state").is_err() {
             return Err(self.state_changed("behind a link"));
@@ -225,9 +221,9 @@ impl RunStore {
         if self.expected().contains(&sha256) { Ok(()) } else { Err(self.state_changed(&sha256)) }
     }
 
-    /// The state file, or the last one that the journal knows when somebody else changed it.
+    /// The state file; if the journal does not know it, the last one that it knows.
     ///
-    /// A file that is not ours is kept beside the journal, under its hash.
+    /// An unknown file is stored next to the journal, under its hash.
     pub(crate) fn known_state_text(&self) -> Result<String, RunError> {
         match self.refuse_changed_state() {
             Ok(()) => self.state_text(),
@@ -245,7 +241,7 @@ impl RunStore {
         }
     }
 
-    /// Goes back: on record first, with the state file before and after, then in the file.
+    /// Rewinds: first in the journal, with the state file before and after, then in the file.
     pub(crate) fn rewind(&mut self, rewound: RunEvent, before: &str, after: &str) -> Result<(), RunError> {
         let intent = self.intent(StateWriter::Rewind, before, after)?;
         self.append(vec![intent, rewound])?;
@@ -253,7 +249,7 @@ impl RunStore {
         self.write_snapshot()
     }
 
-    /// Finishes a change of the state file that was announced and cut off before the file was replaced.
+    /// Completes a change that was announced, if the process was killed before it replaced the file.
     pub(crate) fn finish_state(&self) -> Result<(), RunError> {
         let Some(known) = &self.record.state else { return Ok(()) };
         let found = read_state(&self.ledger).map(|text| sha256_hex(text.as_bytes()));
@@ -262,7 +258,7 @@ impl RunStore {
         }
         match self.ledger.kept(&known.after) {
             Some(bytes) => self.put_state(&bytes),
-            // Without the new bytes the old ones stand; the journal knows both.
+            // Without the new bytes the old ones stay; the journal knows both.
             None => Ok(()),
         }
     }
@@ -271,7 +267,7 @@ impl RunStore {
         Ok(self.ledger.files()?.write(STATE, bytes, Durability::PowerLoss)?)
     }
 
-    /// Moves away what stands in the place of the state directory or the state file and is none; a link is never
+    /// Moves away anything at the path of the state directory or state file that is not one; a link is never
     /// written through.
     pub(crate) fn clear_state_place(&self) -> Result<(), RunError> {
         let files = self.ledger.files()?;
@@ -290,13 +286,12 @@ impl RunStore {
         self.commit(intent)
     }
 
-    /// What is said before the state file is replaced; the new bytes are kept.
+    /// The event before the state file is replaced; stores the new bytes.
     fn intent(&self, by: StateWriter, before: &str, after: &str) -> Result<RunEvent, RunError> {
         let after = self.ledger.keep(after.as_bytes())?;
         Ok(RunEvent::StateIntended { by, before: sha256_hex(before.as_bytes()), after })
     }
 
-    /// The lines of the journal.
     pub(crate) fn journal(&self) -> &Journal<RunEvent> {
         &self.journal
     }
@@ -321,11 +316,11 @@ impl StateAccess for RunStore {
     }
 
     fn intend(&mut self, by: StateWriter, before: &str, after: &str) -> Result<(), ToolError> {
-        // What the disk says may name a real path, and the model can do nothing about it.
+        // The system's message may contain a real path, and the model cannot act on it.
         self.announce(by, before, after).map_err(|_not_recorded| {
             ToolError::new(
                 ErrorCode::Internal,
-                "the change could not be put on record, so it was not done: tell the user",
+                "the change could not be recorded, so it was not made: tell the user",
             )
         })
     }
@@ -335,7 +330,7 @@ impl StateAccess for RunStore {
     }
 }
 
-/// The text of a state file; nothing when it is none that we would have written.
+/// The text of a state file; `None` if aiwf could not have written it.
 pub(crate) fn read_state(ledger: &SessionLedger) -> Option<String> {
     String::from_utf8(ledger.usable(STATE)?).ok()
 }

@@ -1,7 +1,7 @@
-//! `run.json`: what a list shows of a run, so that a list need not fold every journal.
+//! `run.json`: a summary for lists, so that a list need not fold every journal.
 //!
-//! Derived from the journal and written after it. One that does not fit the journal's length is not believed; then the
-//! journal is read instead.
+//! Derived from the journal and written after it. A snapshot that does not match the journal's length is ignored, and
+//! the journal is read.
 
 use aiwf_store::Journal;
 use serde::{Deserialize, Serialize};
@@ -13,21 +13,19 @@ use super::run_store::read_state;
 use crate::ledger::{SessionLedger, SessionStatus, WaitsFor};
 use crate::run::run_error::RunError;
 
-/// The file's name in a run.
 const SNAPSHOT: &str = "run.json";
-/// The version of the file's format.
+/// The format version.
 const VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
     version: u32,
-    /// The length of the journal it was made from.
+    /// The length of the journal it was derived from.
     journal_bytes: u64,
     #[serde(flatten)]
     summary: RunSummary,
 }
 
-/// Writes the snapshot of a run.
 pub(crate) fn write(
     ledger: &SessionLedger,
     record: &Record,
@@ -61,7 +59,7 @@ fn summarize(
     }
 }
 
-/// The snapshot of a run, when it was made from the journal as long as it is now.
+/// The snapshot, if it matches the length of the journal.
 pub(crate) fn snapshot_summary(ledger: &SessionLedger) -> Option<RunSummary> {
     let snapshot: Snapshot = ledger.read_snapshot(SNAPSHOT)?;
     let is_believed = snapshot.version == VERSION
@@ -70,12 +68,12 @@ pub(crate) fn snapshot_summary(ledger: &SessionLedger) -> Option<RunSummary> {
     is_believed.then_some(snapshot.summary)
 }
 
-/// What the journal of a run says; one that cannot be read is shown with the reason.
+/// The summary from a run's journal, with the reason if it cannot be read.
 pub(crate) fn journal_summary(ledger: &SessionLedger) -> RunSummary {
     match ledger.run_journal() {
         Ok(journal) => {
             let record = Record::fold(journal.lines().iter().map(|line| &line.event));
-            // Without its package the entry node of a run that has not begun is not known.
+            // The entry node of a run that has not started is in its package, which is not read here.
             let state = read_state(ledger).and_then(|text| aiwf_package::State::parse(&text).ok());
             let node = state.map(|state| state.current_node_id().to_owned()).filter(|node| !node.is_empty());
             summarize(ledger, &record, &journal, node)

@@ -9,23 +9,21 @@ use super::event::StateWriter;
 ///
 /// A conversation without a workflow has no graph and is never complete.
 pub(crate) trait StateAccess {
-    /// The graph of the workflow.
     fn graph(&self) -> Option<&Graph>;
 
-    /// What a contradicted condition leads to.
+    /// What happens if the condition of an edge is false.
     fn conditions(&self) -> Conditions;
 
-    /// Whether the workflow is complete as the state file stands.
     fn is_complete(&self) -> bool;
 
-    /// Uses up the user's confirmation, when their last message is one; the second time there is none.
+    /// Uses up the user's confirmation, if their last message is one; later calls return false.
     fn take_confirmation(&mut self) -> bool;
 
-    /// Puts on record that the state file is about to be replaced, and keeps the new bytes.
+    /// Announces in the journal that the state file is about to be replaced, and stores the new bytes.
     ///
-    /// When this has returned, and not before, the file may be replaced.
+    /// The file may be replaced only after this returns.
     fn intend(&mut self, by: StateWriter, before: &str, after: &str) -> Result<(), ToolError>;
 
-    /// Now, as RFC 3339.
+    /// As RFC 3339.
     fn now(&self) -> String;
 }

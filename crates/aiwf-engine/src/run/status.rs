@@ -1,4 +1,4 @@
-//! What is told about runs without changing them.
+//! Reports about runs; changes nothing.
 
 use aiwf_advice::Action;
 use aiwf_package::{Package, State, progress};
@@ -28,12 +28,12 @@ impl Engine {
         Ok(runs)
     }
 
-    /// Where a run stands; changes nothing.
+    /// The status of a run; changes nothing.
     pub fn run_status(&self, which: &str) -> Result<RunStatus, RunError> {
         Ok(self.read_run(which)?.0)
     }
 
-    /// A run and everything that happened in it; changes nothing.
+    /// A run with its history; changes nothing.
     pub fn run_history(&self, which: &str) -> Result<RunShown, RunError> {
         let (status, lines) = self.read_run(which)?;
         Ok(RunShown { status, entries: lines.iter().flat_map(entries).collect() })
@@ -57,7 +57,7 @@ impl Engine {
             next = Some(problem.advice());
         }
         let package = setup.package.as_ref().and_then(|wanted| {
-            // What the run began with may still be in the cache when its source is gone.
+            // The package may still be in the cache when its source is gone.
             let cached = package_cache(self.settings()).join(&wanted.sha256);
             let source = load_package(self, &setup.run_id, wanted, package_reach(self, &store));
             if let Err(error) = &source {
@@ -72,12 +72,12 @@ impl Engine {
         let text = read_state(ledger);
         let state = text.as_deref().and_then(|text| State::parse(text).ok());
         if store.refuse_changed_state().is_err() {
-            warnings.push("the state file is not what the journal says".to_owned());
+            warnings.push("the state file does not match the journal".to_owned());
         }
         let node = workflow
             .zip(state.as_ref())
             .map(|(workflow, state)| workflow.graph.effective_node_id(state.current_node_id()).to_owned());
-        // Before or after: who stopped in between has said so in the journal, or not yet when it was read.
+        // The process that stopped in between may or may not have recorded it when the journal was read.
         let is_busy = was_busy || ledger.is_locked();
         let mut report = report_of(ledger, record, node);
         report.warnings = warnings;
@@ -115,7 +115,7 @@ impl Engine {
         Ok((status, lines))
     }
 
-    /// The next request of a run as `resume`, or as `say` when there is input; nothing is changed or sent.
+    /// The next request of `resume`, or of `say` if there is input; changes and sends nothing.
     pub fn preview_run(&self, which: &str, input: Option<&str>) -> Result<RunPreview, RunError> {
         let mut run = Run::open_read_only(self, &journal::find(self.settings(), which)?)?;
         run.refuse_ended()?;
@@ -129,7 +129,7 @@ impl Engine {
 }
 
 impl Run<'_> {
-    /// What `resume`, or `say` with an input, would add to the conversation.
+    /// The messages that `resume`, or `say` with input, would add.
     fn pending_entries(&mut self, input: Option<&str>) -> Result<Vec<Entry>, RunError> {
         let mut more: Vec<Entry> = self
             .interrupted_results()
@@ -149,7 +149,6 @@ impl Run<'_> {
         Ok(more)
     }
 
-    /// Where it stands.
     pub fn report(&self) -> RunReport {
         let mut report = report_of(&self.store.ledger, &self.store.record, self.store.node());
         report.agent = self.agent().map(|agent| agent.id.clone());
@@ -157,13 +156,12 @@ impl Run<'_> {
         report
     }
 
-    /// Whether the user wants it to stop.
     pub(super) fn stop(&self) -> &Stop {
         &self.engine.call_context().stop
     }
 }
 
-/// Where a run stands, by its journal.
+/// The report from a run's journal.
 pub(super) fn report_of(ledger: &SessionLedger, record: &Record, node: Option<String>) -> RunReport {
     let agent_at_start = || record.setup.as_ref()?.agent.clone();
     RunReport {
@@ -183,7 +181,7 @@ pub(super) fn report_of(ledger: &SessionLedger, record: &Record, node: Option<St
     }
 }
 
-/// What a person reads of an event.
+/// The history entries of an event.
 fn entries(line: &Line<RunEvent>) -> Vec<RunEntry> {
     let entry = |what, who: Option<&str>, text: String| RunEntry {
         seq: line.seq,

@@ -1,9 +1,9 @@
-//! The tools that a model may call in one turn of a run, of a talk with an agent, or of a chat.
+//! The tools that a model may call in one turn of a run, a conversation with an agent, or a chat.
 //!
-//! In: the merged policy, the mounts, the servers. Out: the list for the provider, and one [`Ran`] for every call, whatever
-//! the model wrote. What is listed is what can be called: a tool that is not visible is refused even when it exists.
-//! No real path is in anything that comes out: known roots are replaced by their aliases in results and log alike, so a
-//! file that names its own directory is read with the alias in its place.
+//! In: the merged policy, the mounts, the servers. Out: the list for the provider, and one [`Ran`] for every call,
+//! whatever the model wrote. What is listed is what can be called: a tool that is not visible is refused even if it
+//! exists. No output contains a real path: known roots are replaced by their aliases in results and in the log. So a
+//! file that contains its own path is read with the alias instead.
 
 mod ask_user;
 mod builtin;
@@ -41,41 +41,35 @@ use large::Shrunk;
 use mcp::Mcp;
 use state_gate::StateGate;
 
-/// What became of a call.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Ran {
-    /// As the log has it.
     pub(crate) exec: ToolExec,
-    /// What the model gets.
     pub(crate) content: String,
-    /// Whether it failed.
     pub(crate) is_error: bool,
-    /// What the user is asked; the turn ends with it.
+    /// The question to the user; it ends the turn.
     pub(crate) question: Option<Value>,
-    /// Things worth saying to the user.
+    /// Warnings for the user.
     pub(crate) warnings: Vec<String>,
-    /// The part of the result that the model does not get.
+    /// The part of the result that the model does not see.
     pub(crate) left_out: Option<LeftOut>,
 }
 
-/// What the tools of a turn are made of.
 #[derive(Debug)]
 pub(crate) struct RunToolsSetup {
     /// The directories that file tools see.
     pub(crate) mounts: Rc<Mounts>,
-    /// The merged policy.
     pub(crate) policy: ToolPolicy,
-    /// How the model is talked to.
     pub(crate) kind: RunKind,
-    /// The agent whose policy holds.
+    /// The agent whose policy applies.
     pub(crate) agent_id: Option<String>,
-    /// How many bytes of a result the model gets.
+    /// How many bytes of a result the model sees.
     pub(crate) result_preview_bytes: usize,
-    /// The directory behind `@state`: the whole of large results goes to `logs/tool-results/` there.
+    /// The directory behind `@state`. Complete large results are stored in its `logs/tool-results/`.
     pub(crate) state_dir: Option<PathBuf>,
-    /// The real paths that nobody may see.
+    /// Real paths that must stay hidden.
     pub(crate) roots: Roots,
-    /// The servers, and which of their tools may be called.
+    /// The servers, and which of their tools are granted.
     pub(crate) mcp: Option<(Rc<Toolbox>, Policy)>,
 }
 
@@ -87,7 +81,6 @@ pub(crate) struct RunTools {
     agent_id: Option<String>,
     limits: FsLimits,
     has_fs: bool,
-    /// Whether there is a `@state`.
     has_state: bool,
     result_preview_bytes: usize,
     state_dir: Option<PathBuf>,
@@ -95,7 +88,7 @@ pub(crate) struct RunTools {
     mcp: Option<Mcp>,
 }
 
-/// What a tool gave.
+/// The result of a tool before it is limited and redacted.
 #[derive(Debug, Default)]
 struct Done {
     result: Value,
@@ -110,7 +103,6 @@ impl From<Value> for Done {
 }
 
 impl RunTools {
-    /// The tools that a merged policy allows.
     pub(crate) fn new(setup: RunToolsSetup) -> Self {
         let RunToolsSetup { mounts, policy, kind, agent_id, result_preview_bytes, state_dir, roots, mcp } =
             setup;
@@ -150,7 +142,7 @@ impl RunTools {
         }
     }
 
-    /// The tools by the names that every provider takes.
+    /// The tools under names that every provider accepts.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let builtin = self.visible().map(|tool| ToolSpec {
             name: tool.api_name().to_owned(),
@@ -160,7 +152,7 @@ impl RunTools {
         builtin.chain(self.mcp.iter().flat_map(|mcp| mcp.specs(&self.roots))).collect()
     }
 
-    /// The same tools by their own names, for the prompt of a provider that has no tools.
+    /// The tools under their own names, for the prompt of a provider without native tools.
     pub(crate) fn schemas(&self) -> Vec<ToolSchema> {
         let builtin = self.visible().map(|tool| ToolSchema {
             name: tool.name().to_owned(),
@@ -170,7 +162,7 @@ impl RunTools {
         builtin.chain(self.mcp.iter().flat_map(|mcp| mcp.schemas(&self.roots))).collect()
     }
 
-    /// The tool's own name, however it was called; what nobody knows is shortened.
+    /// The tool's own name for any spelling; unknown names are shortened.
     pub(crate) fn canonical_name(&self, name: &str) -> String {
         if let Some(tool) = Builtin::of(name) {
             return tool.name().to_owned();
@@ -179,7 +171,7 @@ impl RunTools {
         known.unwrap_or_else(|| hide::text(&summary::short(name, 100), &self.roots))
     }
 
-    /// Runs a call: always one result, which says whether it is `ok`.
+    /// Runs a call. There is always one result; its `ok` says whether it worked.
     pub(crate) fn run(&self, call: &ToolCall, store: &mut dyn StateAccess, stop: &Stop) -> Ran {
         let started_at = Instant::now();
         let mut done = self.call(call, store, stop).unwrap_or_else(|mut error| {
@@ -211,7 +203,7 @@ impl RunTools {
         let mut input = summary::input(Builtin::of(&call.name), &call.arguments);
         hide::value(&mut input, &self.roots);
         let exec = ToolExec {
-            // As it is: the result has to name the call.
+            // The id is not redacted: the result has to name the call.
             tool_call_id: call.id.clone(),
             tool_name: name,
             agent_id: self.agent_id.clone(),
@@ -222,11 +214,11 @@ impl RunTools {
         Ran { exec, content, is_error, question: done.question, warnings, left_out }
     }
 
-    /// What the model gets of a result.
+    /// Limits a result to what the model sees.
     fn shrink(&self, call: &ToolCall, result: Value) -> Shrunk {
         let limit = self.result_preview_bytes;
         match Builtin::of(&call.name) {
-            // What the user is asked has a limit of its own, and is no use in part.
+            // A question has its own limit and is useless in part.
             Some(Builtin::AskUser) => Shrunk::whole(&result),
             Some(Builtin::Read) => large::shrink_read(result, &call.arguments, limit)
                 .unwrap_or_else(|result| self.shrink_any(call, &result)),
@@ -291,7 +283,7 @@ impl RunTools {
 
     fn write(&self, id: &str, args: &WriteArgs, store: &mut dyn StateAccess) -> Result<Done, ToolError> {
         let path = AliasPath::parse(&args.path)?;
-        // What is too large is refused below whatever it is, so it uses nothing up.
+        // Oversized arguments are refused below in any case, so they use up no confirmation.
         if args.content.len() as u64 <= self.limits.max_write_bytes {
             state_gate::confirm(&self.mounts, &path, Some(args.content.as_bytes()), store)?;
         }
@@ -305,7 +297,7 @@ impl RunTools {
         Ok(Done { result: written.result, question: None, warnings: gate.into_warnings() })
     }
 
-    /// Refuses to replace a file whose real paths were hidden when it was read: they would be lost.
+    /// Refuses to replace a file whose real paths were hidden when it was read, because they would be lost.
     fn refuse_hidden(&self, path: &AliasPath) -> Result<(), ToolError> {
         /// Larger files are not searched for paths.
         const MAX_SEARCHED: u64 = 16 * 1024 * 1024;
@@ -341,7 +333,7 @@ impl RunTools {
     fn call_mcp(&self, call: &ToolCall, stop: &Stop) -> Result<Done, ToolError> {
         let Some(mcp) = &self.mcp else {
             let reason = if call.name.contains("__") {
-                "is not available, since MCP is disabled: go on without it"
+                "is not available, since MCP is disabled: continue without it"
             } else {
                 "does not exist: call one that you were given"
             };
@@ -355,7 +347,7 @@ impl RunTools {
     }
 }
 
-/// The name of a tool and what it was given, as the log has them, for a call that is not run here.
+/// The name and arguments of a call for the log, if the call is not run here.
 pub(crate) fn logged(call: &ToolCall, roots: &Roots) -> (String, Value) {
     let tool = Builtin::of(&call.name);
     let name = match tool {
@@ -367,12 +359,12 @@ pub(crate) fn logged(call: &ToolCall, roots: &Roots) -> (String, Value) {
     (name, input)
 }
 
-/// Whether a call asks the user something.
+/// Whether a call asks the user a question.
 pub(crate) fn is_question(call: &ToolCall) -> bool {
     Builtin::of(&call.name) == Some(Builtin::AskUser)
 }
 
-/// The path of a call that writes a file.
+/// The path that a call writes.
 pub(crate) fn written_path(call: &ToolCall) -> Option<AliasPath> {
     if Builtin::of(&call.name) != Some(Builtin::Write) {
         return None;
@@ -385,7 +377,7 @@ fn not_available(name: &str, reason: &str) -> ToolError {
     ToolError::new(ErrorCode::ToolNotAvailable, format!("tool `{name}` {reason}"))
 }
 
-/// The arguments of a call; none at all are an empty object.
+/// The arguments of a call; missing ones are an empty object.
 fn arguments(call: &ToolCall) -> Result<Map<String, Value>, ToolError> {
     let refuse = |message: &str| Err(ToolError::new(ErrorCode::ToolArgsInvalidJson, message));
     match &call.arguments {
@@ -394,12 +386,12 @@ fn arguments(call: &ToolCall) -> Result<Map<String, Value>, ToolError> {
         Value::String(text) if text.trim().is_empty() => Ok(Map::new()),
         Value::String(_) => refuse("the arguments are not valid JSON: send one JSON object"),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
-            refuse("the arguments are no JSON object: send one JSON object")
+            refuse("the arguments are not a JSON object: send one JSON object")
         }
     }
 }
 
-/// The arguments as a tool takes them; what was wrongly given is not repeated.
+/// Parses the arguments of a tool; the error does not repeat invalid values.
 fn parse<T: serde::de::DeserializeOwned>(args: Value) -> Result<T, ToolError> {
     parse_args(args).map_err(|mut error| {
         if let Some((before, rest)) = error.message.split_once("string \"")

@@ -51,7 +51,7 @@ fn every_type_of_question_has_its_widget() {
 }
 
 #[test]
-fn a_question_that_nobody_can_answer_is_refused() {
+fn a_question_without_a_possible_answer_is_refused() {
     let option = |value: &str| json!({ "value": value, "label": "L" });
     let form =
         |field: Value| ask("form", &json!({ "schema": { "type": "object", "properties": { "a": field } } }));

@@ -492,7 +492,7 @@ fn a_result_that_cannot_be_kept_is_still_one() {
     let ran = place.run("fs.search", json!({ "path": "@project", "pattern": "needle" }));
     let result: Value = serde_json::from_str(&ran.content).unwrap();
     assert_eq!((ran.is_error, &result["truncated"], result.get("resultPath")), (false, &json!(true), None));
-    assert!(result["hint"].as_str().unwrap().contains("could not be kept"));
+    assert!(result["hint"].as_str().unwrap().contains("could not be stored"));
     assert_eq!(ran.warnings.len(), 1);
 }
 

@@ -1,7 +1,7 @@
-//! The loop of a run: say, ask, run the tools, say what changed, until the model waits, is done, or cannot go on.
+//! The loop of a run: send a message, run the tools, report the new position, until the model waits, is done, or fails.
 //!
-//! Everything that happens is in the journal before the next thing begins, so a process that dies is gone on from:
-//! no call of a tool is run twice, and what was not run is said to the model.
+//! Every step is recorded before the next one starts, so a killed run can be resumed: no tool call runs twice, and
+//! calls that did not run are reported to the model.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -28,20 +28,21 @@ use crate::ask::repeats::CallResult;
 use crate::ask::rounds::{CutShort, Limit, Rounds};
 use crate::ask::watch::CallEvent;
 use crate::error_code::ask_code;
+use crate::notify::{Notification, NotifyEvent};
 use crate::prompt::left_out;
 use crate::run::run_error::RunError;
+use crate::session::Performed;
 
-/// The largest reply that a turn takes, calls included.
+/// In bytes, calls included.
 const MAX_REPLY_BYTES: usize = 6 * 1024 * 1024;
 
-/// Calls that were run and are on record.
+/// Calls that were run and recorded.
 struct RanCalls {
     results: Vec<CallResult>,
-    /// What the user is asked.
     question: Option<Value>,
 }
 
-/// How a stretch of work ends.
+/// How a turn ends.
 struct TurnEnd {
     phase: RunPhase,
     fault: Option<Fault>,
@@ -54,28 +55,28 @@ impl TurnEnd {
     }
 
     fn aborted(run_id: &str) -> Self {
-        let hint = format!("`aiwf workflow resume {run_id}` goes on");
+        let hint = format!("`aiwf workflow resume {run_id}` continues");
         Self::failed(Fault::new(ABORTED, "the turn was stopped", hint))
     }
 }
 
 impl Run<'_> {
-    /// Sends the start directive, with what the user has to say to it.
+    /// Sends the start directive, with the user's message if there is one.
     pub fn start(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
         self.run_turn(&TurnInput { intent: Some(Intent::Start), input, data: None })
     }
 
-    /// The same; a menu item brought data along.
+    /// Like [`Self::start`], with data of a menu item.
     pub fn start_with_data(&mut self, input: Option<&str>, data: DataContext) -> Result<RunReport, RunError> {
         self.run_turn(&TurnInput { intent: Some(Intent::Start), input, data: Some(data) })
     }
 
-    /// Says something, and goes on until the model waits or is done.
+    /// Sends a message, and continues until the model waits or is done.
     pub fn say(&mut self, input: &str) -> Result<RunReport, RunError> {
         self.say_with(input, None)
     }
 
-    /// The same; a menu item brought data along.
+    /// Like [`Self::say`], with data of a menu item.
     pub fn say_with_data(&mut self, input: &str, data: DataContext) -> Result<RunReport, RunError> {
         self.say_with(input, Some(data))
     }
@@ -87,11 +88,11 @@ impl Run<'_> {
         self.run_turn(&TurnInput { intent: Some(self.intent(true)), input: Some(input), data })
     }
 
-    /// Goes on after an interruption.
+    /// Continues after an interruption.
     pub fn resume(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
         let input = input.filter(|input| !input.trim().is_empty());
         self.refuse_ended()?;
-        // Cut off between the last node and the last words, it can still say them.
+        // If the process was killed between the last node and the model's closing message, the model can still send it.
         let is_cut_off = matches!(self.store.record.phase(), RunPhase::Running | RunPhase::Failed);
         if input.is_none() && !is_cut_off && self.store.is_complete() {
             return Err(RunError::Complete { run_id: self.id().to_owned() });
@@ -110,7 +111,7 @@ impl Run<'_> {
         }
     }
 
-    /// A run that was ended is not gone on with.
+    /// Refuses a cancelled run.
     pub(super) fn refuse_ended(&self) -> Result<(), RunError> {
         if self.store.record.phase() == RunPhase::Cancelled {
             return Err(RunError::Cancelled { run_id: self.id().to_owned() });
@@ -121,7 +122,7 @@ impl Run<'_> {
     fn run_turn(&mut self, turn: &TurnInput<'_>) -> Result<RunReport, RunError> {
         self.refuse_ended()?;
         self.warnings.clear();
-        // Only what the user says now counts, not what they said before.
+        // Only a confirmation in this message counts, not an earlier one.
         let submitted = turn.input.and_then(parse_widget_submit);
         self.store.is_confirmed = match &submitted {
             Some(Ok(submitted)) => submitted.is_state_confirmation(),
@@ -135,10 +136,32 @@ impl Run<'_> {
         let end = self.ask_until_done()?;
         let TurnEnd { phase, fault, question } = end;
         self.store.commit(RunEvent::RunStopped { phase, fault, question })?;
+        self.tell_user(phase);
         Ok(self.report())
     }
 
-    /// Puts on record what the model is told now.
+    /// Tells the user, through their own program, that the run waits or is complete.
+    fn tell_user(&self, phase: RunPhase) {
+        let call_context = self.engine.call_context();
+        if self.config.notify.run.is_none() || call_context.stop.is_raised() {
+            return;
+        }
+        let (event, what) = match phase {
+            RunPhase::Completed => (NotifyEvent::Ended, "complete"),
+            RunPhase::Failed => (NotifyEvent::Waiting, "the call failed and can be made again"),
+            RunPhase::WaitingUser => (NotifyEvent::Waiting, "waiting for your answer"),
+            RunPhase::Running | RunPhase::Cancelled => return,
+        };
+        let setup = self.store.setup().ok();
+        let title = setup.and_then(|setup| setup.workflow.clone().or_else(|| setup.agent.clone()));
+        let title = title.unwrap_or_default();
+        let told = Notification { event, session: self.id(), title: &title, what };
+        if let Some(message) = self.engine.notify_as(&self.config, told) {
+            call_context.notify(CallEvent::Performed(&Performed::Noted { message }));
+        }
+    }
+
+    /// Records the new messages to the model.
     fn record_said(&mut self, turn: &TurnInput<'_>) -> Result<(), RunError> {
         let layers = self.layers(turn)?;
         self.store.commit(RunEvent::Said {
@@ -170,14 +193,14 @@ impl Run<'_> {
         exchange.run(&mut asker, order)
     }
 
-    /// The model has nothing more to do for now.
+    /// The end of a turn when the model has nothing more to do.
     fn turn_end(&self, question: Option<Value>) -> TurnEnd {
         let is_done = question.is_none() && self.store.is_complete();
         let phase = if is_done { RunPhase::Completed } else { RunPhase::WaitingUser };
         TurnEnd { phase, fault: None, question }
     }
 
-    /// Tells the model where it stands, when that is not what it was told last.
+    /// Tells the model its position if it changed.
     fn announce_position(&mut self) -> Result<(), RunError> {
         let turn = TurnInput { intent: Some(Intent::Continue), input: None, data: None };
         if self.store.workflow().is_none() {
@@ -192,7 +215,6 @@ impl Run<'_> {
         self.store.commit(RunEvent::Said { blocks: layers.blocks, input: None, node, agent })
     }
 
-    /// Puts a reply on record.
     fn record_reply(
         &mut self,
         text: String,
@@ -203,11 +225,11 @@ impl Run<'_> {
         self.warnings.extend(call.notes.iter().cloned());
         let touched: Vec<&str> = call.touched.iter().map(|file| file.path.as_str()).collect();
         if !touched.is_empty() {
-            self.warnings.push(format!("the agent changed files by itself: {}", touched.join(", ")));
+            self.warnings.push(format!("the agent changed files on its own: {}", touched.join(", ")));
         }
         let n_bytes = text.len() + serde_json::json!(tool_calls).to_string().len();
         if n_bytes > MAX_REPLY_BYTES {
-            let message = format!("the reply has {n_bytes} bytes, and a turn takes {MAX_REPLY_BYTES}");
+            let message = format!("the reply has {n_bytes} bytes; the limit for a turn is {MAX_REPLY_BYTES}");
             let fault = Fault::new("LLM_BAD_RESPONSE", message, "`aiwf workflow resume` asks again");
             let (call, text) = (Box::new(call), String::new());
             self.store.commit(RunEvent::RunAskFailed { fault: fault.clone(), text, call })?;
@@ -223,7 +245,7 @@ impl Run<'_> {
         Ok(ControlFlow::Continue(calls))
     }
 
-    /// The calls that a model without tools of its own wrote into its text.
+    /// The calls that a model without native tools wrote into its text.
     fn calls_in_text(&self, text: &str, sent: &Payload) -> Vec<ToolCall> {
         let round = u32::try_from(self.store.record.total.calls).unwrap_or(u32::MAX);
         let (calls, problems) = CliMcpResponseHandler { round }.parse_tool_calls(text, sent);
@@ -236,7 +258,7 @@ impl Run<'_> {
                 signature: None,
             })
             .collect();
-        // What was meant as a call is answered like one.
+        // Text that looks like a call gets an error as its result.
         calls.extend(problems.into_iter().enumerate().map(|(index, problem)| ToolCall {
             id: format!("unreadable-{round}-{}", index + 1),
             name: UNREADABLE.to_owned(),
@@ -246,8 +268,8 @@ impl Run<'_> {
         unique_ids(calls, self.store.record.n_tool_calls)
     }
 
-    /// Runs the calls of a reply in their order, each on record before the next: what became of them, and what the user
-    /// is asked.
+    /// Runs the calls of a reply in order, and records each before the next; returns the results and the question to
+    /// the user.
     fn run_calls(
         &mut self,
         calls: &[ToolCall],
@@ -268,7 +290,7 @@ impl Run<'_> {
             let ran = if call.name == UNREADABLE {
                 unreadable(call, self.agent().map(|agent| agent.id.as_str()))
             } else if question.is_some() && is_question(call) {
-                // The first one is what the user sees; another would be lost.
+                // The user sees only the first question; another one would be lost.
                 let message = "the user is asked one thing at a time: ask this after the answer";
                 let mut ran =
                     refusal(call, self.agent().map(|agent| agent.id.as_str()), "TOOL_EXEC_FAILED", message);
@@ -297,7 +319,7 @@ impl Run<'_> {
         Ok(ControlFlow::Continue(RanCalls { results, question }))
     }
 
-    /// Calls that a process left without a result are not run again: the model is told and can look for itself.
+    /// Gives interrupted calls a result without running them again: the model is told and can check for itself.
     pub(super) fn close_interrupted_calls(&mut self) -> Result<(), RunError> {
         if self.has_unrecorded_artifact() {
             self.store.finish_state()?;
@@ -310,7 +332,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether a call made its artifact and was cut off before the state file had it.
+    /// Whether a call wrote its artifact, but the process was killed before the state file listed it.
     fn has_unrecorded_artifact(&self) -> bool {
         let record = &self.store.record;
         let Some(StateWriter::Artifact(id)) = record.state.as_ref().and_then(|state| state.by.as_ref())
@@ -321,13 +343,13 @@ impl Run<'_> {
         call.and_then(written_path).is_some_and(|path| self.mounts.has_file(&path))
     }
 
-    /// What the model is told of calls that were interrupted.
+    /// The results of interrupted calls.
     pub(super) fn interrupted_results(&self) -> Vec<(ToolCall, Ran)> {
         let agent = self.agent().map(|agent| agent.id.clone());
         let open = self.store.record.open_calls.iter();
         open.map(|call| {
-            let message = "the run was interrupted before the result of this call was on record; it may or may not \
-                           have been done: read the state before you call it again";
+            let message = "the run was interrupted before the result of this call was recorded; it may or may not \
+                           have taken effect: read the state before you call it again";
             let mut ran = refusal(call, agent.as_deref(), ABORTED, message);
             (ran.exec.tool_name, ran.exec.input) = logged(call, &self.roots);
             (call.clone(), ran)
@@ -336,16 +358,15 @@ impl Run<'_> {
     }
 }
 
-/// A run that asks its provider. Every request is composed anew from what is on record, and every call that a tool runs
-/// is on record by itself; the loop and its rules are those of every exchange.
+/// The asker for runs. Each request is composed from the journal, and each tool call is recorded separately; the loop
+/// and its rules are those of every exchange.
 struct RunAsker<'r, 'e> {
     run: &'r mut Run<'e>,
-    /// What the provider is asked with; its payload is in the order.
+    /// The request; its payload is in the order.
     next: NextRequest,
-    /// What the user is asked.
     question: Option<Value>,
     was_complete: bool,
-    /// Whether the model says its last words.
+    /// Whether this is the model's closing message.
     is_closing: bool,
 }
 
@@ -372,7 +393,7 @@ impl Asker for RunAsker<'_, '_> {
         &self.run.config
     }
 
-    /// A call of a run is on record before its tools are run, so none is unsettled.
+    /// A run records each call before its tools run, so none is unsettled.
     fn spent(&self, _: Option<&Call>) -> Total {
         self.run.store.record.total
     }
@@ -390,7 +411,7 @@ impl Asker for RunAsker<'_, '_> {
         match refusal {
             Refusal::Unsendable(error) => refused(error.into(), self.run.id()),
             Refusal::OverBudget(message) => {
-                let hint = "raise the limit under `[budget]`, then `aiwf workflow resume` goes on";
+                let hint = "raise the limit under `[budget]`, then `aiwf workflow resume` continues";
                 Ok(TurnEnd::failed(Fault::new("BUDGET_REACHED", message, hint)))
             }
             Refusal::Stopped(_) => Ok(TurnEnd::aborted(self.run.id())),
@@ -421,7 +442,7 @@ impl Asker for RunAsker<'_, '_> {
         let fault = fault_of(&error, self.run.id());
         let event = RunEvent::RunAskFailed { fault: fault.clone(), text: bounded(text_of(files)), call };
         self.run.store.commit(event)?;
-        // The journal has it all now.
+        // The journal contains it now.
         files.ledger.remove(&files.text)?;
         Ok(TurnEnd::failed(fault))
     }
@@ -434,7 +455,7 @@ impl Asker for RunAsker<'_, '_> {
         let (text, tool_calls) = (text_of(&arrived.files), std::mem::take(&mut arrived.tool_calls));
         let call = std::mem::take(&mut *arrived.call);
         let taken = self.run.record_reply(text, tool_calls, call, (self.next.ability, sent))?;
-        // The journal has it all now.
+        // The journal contains it now.
         arrived.files.ledger.remove(&arrived.files.text)?;
         Ok(match taken {
             ControlFlow::Continue(calls) => {
@@ -455,8 +476,8 @@ impl Asker for RunAsker<'_, '_> {
             }
             Some(CutShort::Limit) => {
                 let max_turns = self.run.config.workflow.max_turns.value;
-                let message = format!("the model was asked {max_turns} times and was not done");
-                let hint = "`aiwf workflow resume` goes on; `max_turns` under `[workflow]` sets the limit";
+                let message = format!("the model was not done after {max_turns} calls");
+                let hint = "`aiwf workflow resume` continues; `max_turns` under `[workflow]` sets the limit";
                 TurnEnd::failed(Fault::new("ENGINE_MAX_TURNS_EXCEEDED", message, hint))
             }
         })
@@ -482,7 +503,7 @@ impl Asker for RunAsker<'_, '_> {
             return Ok(ControlFlow::Break(self.run.turn_end(self.question.take())));
         }
         let is_complete = self.run.store.is_complete();
-        // The model may say its last words, once.
+        // The model may send one closing message.
         self.is_closing = is_complete && !self.was_complete;
         self.was_complete = is_complete;
         self.run.announce_position()?;
@@ -499,23 +520,23 @@ impl Asker for RunAsker<'_, '_> {
     }
 }
 
-/// What arrived of a reply.
+/// The partial text of a reply.
 fn text_of(files: &CallFiles) -> String {
     String::from_utf8_lossy(&files.read_text().unwrap_or_default()).into_owned()
 }
 
-/// The provider cannot be asked like this; nothing was sent.
+/// The fault of a request that could not be sent.
 fn refused(error: RunError, run_id: &str) -> Result<TurnEnd, RunError> {
     let RunError::Session(crate::SessionError::Ask(error)) = &error else { return Err(error) };
     Ok(TurnEnd::failed(fault_of(error, run_id)))
 }
 
-/// Stands for a call that could not be read in a text.
+/// The tool name of a call that could not be read.
 const UNREADABLE: &str = "unreadable-call";
 
 fn unreadable(call: &ToolCall, agent_id: Option<&str>) -> Ran {
     let problem = call.arguments.as_str().unwrap_or("it cannot be read");
-    let message = format!("this was meant as a call and could not be read: {problem}");
+    let message = format!("this looks like a tool call but could not be read: {problem}");
     refusal(call, agent_id, "TOOL_ARGS_INVALID_JSON", &message)
 }
 
@@ -539,7 +560,7 @@ fn refusal(call: &ToolCall, agent_id: Option<&str>, code: &str, message: &str) -
     }
 }
 
-/// Ids by which results can be told apart; a model may use one twice, or none.
+/// Makes call ids unique; a model may use one twice, or none.
 fn unique_ids(calls: Vec<ToolCall>, n_earlier: u64) -> Vec<ToolCall> {
     let mut seen: Vec<String> = Vec::new();
     let mut unique = Vec::with_capacity(calls.len());
@@ -558,7 +579,7 @@ fn error_code(ran: &Ran) -> String {
     code.and_then(Value::as_str).unwrap_or("failed").to_owned()
 }
 
-/// What arrived of a reply that failed, as far as it is worth keeping.
+/// Limits the partial text of a failed reply.
 fn bounded(mut text: String) -> String {
     const MAX_KEPT: usize = 64 * 1024;
     if text.len() > MAX_KEPT {
@@ -568,7 +589,7 @@ fn bounded(mut text: String) -> String {
     text
 }
 
-/// Why a provider did not answer, by the names that programs know.
+/// The fault of a failed call, with a stable error code.
 fn fault_of(error: &AskError, run_id: &str) -> Fault {
     let hint = error.advice().worded(|action, _| {
         if *action == Action::ValidateProviders {

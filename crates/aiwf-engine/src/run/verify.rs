@@ -1,4 +1,4 @@
-//! Whether a run is what its journal says.
+//! Checks a run against its journal.
 
 use aiwf_store::sha256_hex;
 use serde::Serialize;
@@ -11,26 +11,24 @@ use crate::run::run_error::RunError;
 use crate::session::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
-/// What a check of a run found.
+/// The result of a verification.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunVerified {
-    /// The run.
     pub run_id: String,
-    /// How many events the journal holds, all of them intact.
+    /// Events in the journal, all intact.
     pub events: usize,
-    /// How many state files it names, the present one included.
+    /// State files that the journal names, including the current one.
     pub states: usize,
-    /// How many calls of tools are in it, and so in the log.
+    /// Tool calls in the journal and the log.
     pub tool_calls: usize,
-    /// What is not as it should be.
     pub problems: Vec<String>,
-    /// Bytes of a last line that was never finished; the next command drops them.
+    /// The size of an unfinished last line; the next command drops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torn_bytes: Option<usize>,
 }
 
 impl Engine {
-    /// Checks the chain of a run's journal, its state file, every state it ever had, its log and its package.
+    /// Checks the hash chain of a run's journal, its state file and all earlier versions, its log and its package.
     pub fn verify_run(&self, which: &str) -> Result<RunVerified, RunError> {
         let store = RunStore::open_read_only(&journal::find(self.settings(), which)?)?;
         let setup = store.setup()?;
@@ -44,16 +42,15 @@ impl Engine {
         let states: Vec<&String> = lines.iter().filter_map(|line| line.event.state_sha256()).collect();
         for sha256 in &states {
             if store.ledger.kept(sha256).is_none() {
-                problems.push(format!("state {sha256} is not kept any more, or was changed"));
+                problems.push(format!("state {sha256} is missing or was changed"));
             }
         }
         let tool_calls = lines.iter().filter(|line| matches!(line.event, RunEvent::ToolRan { .. })).count();
         let log = store.ledger.usable(super::exec_log::LOG).unwrap_or_default();
         let expected = super::exec_log::text(lines);
         if sha256_hex(&log) != sha256_hex(&expected) {
-            problems.push(
-                "the log of calls is not what the journal says; the next command makes it again".to_owned(),
-            );
+            problems
+                .push("the log of calls does not match the journal; the next command rebuilds it".to_owned());
         }
         if let Some(wanted) = &setup.package
             && let Err(error) = load_package(self, &setup.run_id, wanted, package_reach(self, &store))

@@ -1,12 +1,12 @@
-//! Applies approved code to the project: shown first, refused on conflict, all or nothing.
+//! Plans how approved code is applied to the project: shown first, refused on conflict, all or nothing.
 //!
-//! In: what a session approved and the project as it is. Out: what becomes of each file. `apply_write` writes it, and
-//! `deliver` puts it on a branch or into a commit.
+//! In: the approved files of a session and the project as it is. Out: the change of each file. `apply_write` writes the
+//! files; `deliver` puts them on a branch or into a commit.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use aiwf_session::{Command, decide};
+use aiwf_session::{Command, Gives, PhaseSpec, decide};
 use aiwf_store::{ConfinedDir, ConfinedError, is_reserved_dir, sha256_hex};
 use aiwf_worktree::Merged;
 use serde::Serialize;
@@ -15,96 +15,88 @@ use super::diff::unified;
 use super::files::artifact_names;
 use super::journal;
 use super::open_session::OpenSession;
+use super::snapshot::planned_writes;
 use crate::Engine;
 use crate::error::EngineError;
-use crate::ledger::SessionRef;
+use crate::ledger::{Overlap, SessionRef};
 use crate::session::session_error::SessionError;
 
-/// How code is copied.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ApplyOptions {
-    /// A directory in place of the profile's targets, relative to the current one.
+    /// Target directory instead of the profile's targets, relative to the working directory.
     pub to: Option<PathBuf>,
-    /// Only show what would be done.
     pub is_dry_run: bool,
-    /// Replace files that exist with other content, and keep a backup of each.
+    /// Replace files with other content, and keep a backup of each.
     pub is_forced: bool,
-    /// Merge files that changed since with what the session made of them, where that is clean.
+    /// Merge files that changed since, if the merge has no conflicts.
     pub merges: bool,
-    /// Put the result on a new branch of this name instead of into the working tree; an empty name stands for one made
-    /// from the title.
+    /// The new branch that gets the result instead of the working tree; an empty name means one made from the title.
     pub branch: Option<String>,
-    /// Commit the result.
     pub commits: bool,
-    /// Keep out what tools run by themselves, and stop instead.
+    /// Refuse to write files that tools run automatically.
     pub refuses_self_running: bool,
 }
 
-/// What becomes of one file.
+/// The change of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ApplyChange {
-    /// It is new.
     New,
-    /// It replaces what the implementation was made from.
+    /// It replaces the version that the code was made from.
     Changed,
-    /// It is there already.
     Same,
-    /// It is deleted.
     Deleted,
-    /// It changed since, and both changes fit together.
+    /// It changed since, and both changes merge cleanly.
     Merged,
-    /// Another file is there.
+    /// Another file is in its place.
     Conflict,
 }
 
-/// One file of the code and where it goes.
+/// A file of the code and its target.
 #[derive(Clone, Debug, Serialize)]
 pub struct ApplyFile {
-    /// Its path below `code/`.
+    /// Relative to `code/`.
     pub name: String,
-    /// Where it goes, relative to the project, or absolute.
+    /// Relative to the project, or absolute.
     pub target: String,
-    /// What becomes of it.
     pub change: ApplyChange,
-    /// The tool that runs it by itself, when one does.
+    /// The tool that runs it automatically, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_by: Option<&'static str>,
-    /// The difference to what is there.
     #[serde(skip)]
     pub diff: String,
 }
 
-/// What was copied, or would be.
+/// The result of an apply or a dry run.
 #[derive(Clone, Debug, Serialize)]
 pub struct ApplyReport {
-    /// The session.
     pub session_id: String,
-    /// The files, sorted by name.
+    /// Sorted by name.
     pub files: Vec<ApplyFile>,
-    /// Whether they were written.
+    /// `false` after a dry run.
     pub applied: bool,
-    /// The branch they were put on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// The commit that has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Approved files that were derived from a file that changed later, relative to the project.
+    /// Approved files made from a file that changed later, relative to the project.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<String>,
+    /// Other sessions that plan to write the same files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<Overlap>,
 }
 
 impl ApplyReport {
-    /// The files that would replace another.
+    /// The files whose target holds other content.
     pub fn conflicts(&self) -> impl Iterator<Item = &ApplyFile> {
         self.files.iter().filter(|file| file.change == ApplyChange::Conflict)
     }
 }
 
 impl Engine {
-    /// Copies the approved code of a complete session into the project.
+    /// Applies the approved code of a complete session to the project.
     pub fn apply<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -113,7 +105,7 @@ impl Engine {
         self.apply_watched(given, options, &|_| ())
     }
 
-    /// The same, and tells of each target right before it is written.
+    /// Like [`Self::apply`]; calls `watch` before each target is written.
     pub fn apply_watched<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -127,7 +119,7 @@ impl Engine {
             OpenSession::open(self, ledger)?
         };
         if session.state.applying.is_some() && options.is_dry_run {
-            // What was cut short is settled before anything is copied; looking only shows what is there.
+            // An interrupted apply is settled first. A dry run only shows the files as they are.
             session.state.applying = None;
         } else if session.state.applying.is_some() {
             session.settle_apply(options.to.as_deref())?;
@@ -143,6 +135,7 @@ impl Engine {
             branch: delivery.branch.clone(),
             commit: None,
             outdated: session.state.outdated.iter().map(|path| session.ledger.shown(path)).collect(),
+            overlaps: session.overlaps()?,
         };
         if options.is_dry_run {
             return Ok(report);
@@ -157,26 +150,38 @@ impl Engine {
         if !options.is_forced && report.conflicts().next().is_some() {
             return Err(SessionError::Conflicts { report: Box::new(report) });
         }
+        if delivery.commits && !options.is_forced {
+            session.refuse_uncommitted(&planned)?;
+        }
         session.write_into_project(&planned, options, watcher)?;
         let commit = if delivery.commits { Some(session.commit_in_place(&planned)?) } else { None };
         Ok(ApplyReport { applied: true, commit, ..report })
     }
 }
 
+impl Engine {
+    /// The other sessions that plan to write the files of the session to apply.
+    pub fn overlaps_before_apply<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+    ) -> Result<Vec<Overlap>, SessionError> {
+        let ledger = journal::find_complete(self.settings(), given)?;
+        OpenSession::open_read_only(self, ledger)?.overlaps()
+    }
+}
+
 impl ApplyFile {
-    /// Whether a tool will run it without anybody asking for it, and it changes.
+    /// Whether a tool runs it automatically, and its content changes.
     fn is_run_by_tool(&self) -> bool {
         self.run_by.is_some() && !matches!(self.change, ApplyChange::Same | ApplyChange::Deleted)
     }
 }
 
-/// A file with its content and the place it goes to.
 #[derive(Clone)]
 pub(super) struct Planned {
     pub(super) report: ApplyFile,
-    /// Where it goes, relative to the base.
+    /// Relative to the base.
     pub(super) below: String,
-    /// What it is to be; nothing when it is deleted.
     pub(super) content: Option<Vec<u8>>,
     pub(super) before: Option<Vec<u8>>,
     pub(super) executable: Option<bool>,
@@ -188,14 +193,14 @@ impl Planned {
     }
 }
 
-/// What a file was made from.
+/// The version that a file was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
-    /// Nobody knows.
+    /// Not known.
     Unknown,
-    /// The project held no such file.
+    /// The file did not exist.
     Nothing,
-    /// A file with this SHA-256.
+    /// The SHA-256 of the file.
     File(String),
 }
 
@@ -205,9 +210,9 @@ impl Origin {
     }
 }
 
-/// A file of the code before it is compared with the project.
+/// A code file before it is compared with the project.
 struct Source {
-    /// Its path below `code/`.
+    /// Relative to `code/`.
     name: String,
     content: Option<Vec<u8>>,
     executable: Option<bool>,
@@ -215,6 +220,12 @@ struct Source {
 }
 
 impl OpenSession<'_> {
+    /// Other sessions that plan to write the same files.
+    fn overlaps(&self) -> Result<Vec<Overlap>, SessionError> {
+        let profile = &self.setup()?.profile;
+        self.engine.overlaps_of(&self.ledger.id, profile, &planned_writes(&self.state))
+    }
+
     fn plan_apply(&mut self, options: &ApplyOptions) -> Result<Vec<Planned>, SessionError> {
         let sources = self.sources(options)?;
         let places = self.places(&sources, options)?;
@@ -239,7 +250,7 @@ impl OpenSession<'_> {
         let below = below(base, path)?;
         let shown = path.strip_prefix(root).unwrap_or(path);
         let is_reserved = |part: &OsStr| part.to_str().is_none_or(is_reserved_dir);
-        // What is in the project is held to its rules, wherever `--to` leads.
+        // Targets inside the project obey its rules, even with `--to`.
         let is_in_project = path.starts_with(root);
         if below.split('/').any(is_reserved_dir) || (is_in_project && shown.iter().any(is_reserved)) {
             return Err(SessionError::ReservedTarget { path: shown.display().to_string() });
@@ -247,7 +258,7 @@ impl OpenSession<'_> {
         let before = read_target(base, &below, path)?;
         let found = before.as_deref().map(sha256_hex);
         let is_as_expected = source.made_from == Origin::of(found.clone());
-        // A file that the session was given is there to be changed.
+        // Input files of the session are meant to be changed.
         let is_input = found.as_ref().is_some_and(|found| inputs.contains(found));
         let mut content = source.content;
         let change = match (&before, &content) {
@@ -257,7 +268,7 @@ impl OpenSession<'_> {
                 _ => ApplyChange::Same,
             },
             (Some(_), None) if is_as_expected => ApplyChange::Deleted,
-            // What a change edits is there; only what it was not made from is in the way.
+            // An edited file is expected to exist; only content that it was not made from is a conflict.
             (Some(_), Some(_)) if is_as_expected || is_input => ApplyChange::Changed,
             (Some(bytes), Some(new)) if options.merges => {
                 match self.merged(&source.made_from, bytes, new)? {
@@ -269,7 +280,7 @@ impl OpenSession<'_> {
                 }
             }
             (Some(_), _) => ApplyChange::Conflict,
-            // A file that is gone was taken away by somebody.
+            // The user deleted the file meanwhile.
             (None, Some(_)) if matches!(source.made_from, Origin::File(_)) => ApplyChange::Conflict,
             (None, Some(_)) => ApplyChange::New,
         };
@@ -280,7 +291,7 @@ impl OpenSession<'_> {
         Ok(Planned { report, below, content, before, executable: source.executable })
     }
 
-    /// Both changes of a file together; nothing when they touch the same lines, or when its origin is not known.
+    /// Merges both changes of a file; `None` if they touch the same lines or the origin is not known.
     fn merged(
         &self,
         made_from: &Origin,
@@ -295,9 +306,15 @@ impl OpenSession<'_> {
         }
     }
 
-    /// What is to be applied: the changes of a session that began with a request, else the newest code.
+    /// Whether the result has the project's own paths, instead of those that a profile gives its code.
+    fn changes_project(&self) -> bool {
+        let gives_edits = |spec: &PhaseSpec| spec.gives == Gives::Edits;
+        self.state.is_request() || self.state.flow.phases.iter().any(gives_edits)
+    }
+
+    /// The changes of the project, or else the newest code.
     fn sources(&self, options: &ApplyOptions) -> Result<Vec<Source>, SessionError> {
-        if !self.state.is_request() {
+        if !self.changes_project() {
             let source = |(name, content)| Source {
                 name,
                 content: Some(content),
@@ -311,7 +328,7 @@ impl OpenSession<'_> {
             let id = self.ledger.label().to_owned();
             return Err(SessionError::NothingToApply { id, is_edited: !self.state.change.edited.is_empty() });
         }
-        // In another directory nothing is what the session was made from, and there is nothing to delete.
+        // Another directory does not contain the versions the code was made from, and nothing to delete.
         let is_at_home = options.to.is_none();
         let sources = changes.iter().filter(|(_, file)| is_at_home || file.content.is_some());
         Ok(sources
@@ -324,15 +341,13 @@ impl OpenSession<'_> {
             .collect())
     }
 
-    /// Where each file goes.
     fn places(&mut self, sources: &[Source], options: &ApplyOptions) -> Result<Vec<PathBuf>, SessionError> {
         let settings = self.engine.settings().clone();
         let below = |base: PathBuf| sources.iter().map(|source| base.join(&source.name)).collect();
         if let Some(directory) = &options.to {
             return Ok(below(settings.current_dir.join(directory)));
         }
-        // A session that began with a request names its files as they are called in the project.
-        if self.state.is_request() {
+        if self.changes_project() {
             return Ok(below(settings.project_root));
         }
         let context = self.setup()?.context.clone();
@@ -349,7 +364,7 @@ impl OpenSession<'_> {
         Ok(paths.into_iter().map(|path| settings.project_root.join(path)).collect())
     }
 
-    /// The code of the last iteration that has some, by path below `code/`.
+    /// The code of the last iteration that has any, by path relative to `code/`.
     fn newest_code(&self) -> Result<Vec<(String, Vec<u8>)>, SessionError> {
         for iteration in (1..=self.state.iteration).rev() {
             let code = self.code(iteration)?;
@@ -364,14 +379,14 @@ impl OpenSession<'_> {
         })
     }
 
-    /// The directory that code is copied into: the project, or the one that was named.
+    /// The project, or the target directory that the user named.
     pub(super) fn base(&self, to: Option<&Path>) -> PathBuf {
         let settings = self.engine.settings();
         to.map_or_else(|| settings.project_root.clone(), |to| settings.current_dir.join(to))
     }
 }
 
-/// A path relative to its base; a detour on the way could lead anywhere.
+/// Makes a path relative to its base. Paths with `..` are refused.
 pub(super) fn below(base: &Path, path: &Path) -> Result<String, SessionError> {
     let in_the_way = || SessionError::LinkInTheWay { path: path.display().to_string() };
     let relative = path.strip_prefix(base).map_err(|_outside| in_the_way())?;
@@ -379,7 +394,7 @@ pub(super) fn below(base: &Path, path: &Path) -> Result<String, SessionError> {
     relative.to_str().filter(|_| is_plain).map(str::to_owned).ok_or_else(in_the_way)
 }
 
-/// The directory of a target by its handle, and the target's name in it; no link below the base is followed.
+/// Opens the directory of a target, following no links below the base; returns it with the target's name.
 pub(super) fn open_above<'t>(base: &Path, below: &'t str) -> Result<(ConfinedDir, &'t str), ConfinedError> {
     let (above, name) = below.rsplit_once('/').unwrap_or(("", below));
     let mut parts = above.split('/').filter(|part| !part.is_empty());
@@ -394,7 +409,7 @@ fn open_base(base: &Path) -> Result<ConfinedDir, ConfinedError> {
     }
 }
 
-/// What is at a target; nothing when nothing is.
+/// The content of a target; `None` if it does not exist.
 pub(super) fn read_target(base: &Path, below: &str, path: &Path) -> Result<Option<Vec<u8>>, SessionError> {
     let read = open_above(base, below)
         .and_then(|(directory, name)| directory.read(name, crate::prompt::read::MAX_BYTES));

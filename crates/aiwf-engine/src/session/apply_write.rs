@@ -1,7 +1,7 @@
-//! Writes into the project: all files or none.
+//! Writes an apply into the project: all files or none.
 //!
-//! The intent, with the hash of every file before and after, is in the journal before the first byte is written; what
-//! was there is kept. So the next command can finish what a crash left, or take it back.
+//! The journal records the hash of every file before and after, and the old bytes are stored, before the first byte is
+//! written. So the next command can finish an interrupted apply or roll it back.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,14 @@ impl OpenSession<'_> {
             let before = file.before.as_deref().map(|bytes| self.ledger.keep(bytes)).transpose()?;
             let after = file.content.as_deref().map(|bytes| self.ledger.keep(bytes)).transpose()?;
             let target = file.report.target.clone();
-            files.push(AppliedFile { target, before, after, executable: file.executable });
+            // A deleted file gets its executable bit back when the apply is undone.
+            let loses_bit = after.is_none() && self.is_executable(&target);
+            let executable = if loses_bit { Some(false) } else { file.executable };
+            files.push(AppliedFile { target, before, after, executable });
+        }
+        if files.is_empty() && self.state.is_applied {
+            // Nothing is written, so what `undo` restores stays what the last apply replaced.
+            return Ok(());
         }
         self.commit(Command::IntendApply { files })?;
         let base = self.base(options.to.as_deref());
@@ -32,7 +39,7 @@ impl OpenSession<'_> {
         self.write_intended(&changing, &base, options.to.as_deref(), watcher)
     }
 
-    /// Writes what the journal has announced; when one file fails, the others are taken back.
+    /// Writes the files that the journal announced. If one fails, the others are rolled back.
     pub(super) fn write_intended(
         &mut self,
         planned: &[Planned],
@@ -53,10 +60,10 @@ impl OpenSession<'_> {
         }
     }
 
-    /// Copying is all or nothing: what is not whole is taken back.
+    /// Rolls back an interrupted apply.
     ///
-    /// A target outside the project is touched only below a directory that this very command names: a journal may say
-    /// anything.
+    /// A target outside the project is touched only in a directory that this command names, because a foreign journal
+    /// could name any path.
     pub(super) fn settle_apply(&mut self, to: Option<&Path>) -> Result<(), SessionError> {
         let files = self.state.applying.clone().unwrap_or_default();
         let root = self.engine.settings().project_root.clone();
@@ -81,7 +88,7 @@ impl OpenSession<'_> {
         if targets.iter().all(Target::is_ours) {
             return self.commit(Command::RecordApplied);
         }
-        // Only what we wrote is taken back; what somebody changed since is theirs.
+        // Files that changed since are the user's and stay.
         for target in targets.iter().filter(|target| target.is_ours()) {
             let lost = || SessionError::NothingApproved { path: target.file.target.clone() };
             let before = match &target.file.before {
@@ -97,7 +104,7 @@ impl OpenSession<'_> {
     }
 }
 
-/// A file that was to be put in place.
+/// A file that an apply was going to write.
 struct Target {
     base: PathBuf,
     below: String,
@@ -109,18 +116,18 @@ impl Target {
         open_above(&self.base, &self.below)
     }
 
-    /// Whether it holds what we were about to put there.
+    /// Whether it still has the content that the apply wrote.
     fn is_ours(&self) -> bool {
         let found = self.open().and_then(|(directory, name)| directory.sha256(name));
         match found {
             Ok(found) => found == self.file.after,
-            // Its directory went with it.
+            // Its directory was deleted, too.
             Err(ConfinedError::Missing) => self.file.after.is_none(),
             Err(_) => false,
         }
     }
 
-    /// Puts back what was there.
+    /// Restores the old content.
     fn take_back(&self, before: Option<&[u8]>) -> Result<(), ConfinedError> {
         let (directory, name) = open_or_create(&self.base, &self.below)?;
         let after = self.file.after.as_deref();
@@ -138,10 +145,10 @@ impl Target {
     }
 }
 
-/// Backups of one file; nobody replaces it as often.
+/// Upper bound for backups of one file.
 const MAX_BACKUPS: u32 = 1_000;
 
-/// Removes what a killed write left beside a target.
+/// Removes temporary files of a killed process.
 fn remove_leftovers(directory: &ConfinedDir) -> Result<(), SessionError> {
     let entries = directory.entries().unwrap_or_default();
     for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
@@ -165,13 +172,13 @@ fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
     aiwf_store::create_dir(base)?;
     let (directory, name) = open_or_create(base, &file.below).map_err(failed)?;
     let before = file.before.as_deref().map(sha256_hex);
-    // What a change was made from needs no backup: its bytes are kept, and it is no conflict.
+    // No backup is needed where the old content is stored in the session.
     if let Some(bytes) = file.before.as_ref().filter(|_| file.report.change == ApplyChange::Conflict) {
         let numbered = |number: u32| match number {
             1 => format!("{name}.orig"),
             _ => format!("{name}.orig-{number}"),
         };
-        // A backup with these very bytes is there when a command that was cut short is run again.
+        // A repeated command finds the backup of its first attempt.
         let found = |number: u32| directory.sha256(&numbered(number));
         let usable = |number: &u32| found(*number).is_ok_and(|found| found.is_none() || found == before);
         let number = (1..=MAX_BACKUPS).find(usable).unwrap_or(MAX_BACKUPS);
@@ -191,7 +198,7 @@ fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
     }
 }
 
-/// The directory of a target, made where it is missing, and the target's name in it; no link is followed.
+/// Opens the directory of a target, creating it if needed and following no links; returns it with the target's name.
 fn open_or_create<'t>(base: &Path, below: &'t str) -> Result<(ConfinedDir, &'t str), ConfinedError> {
     let (above, name) = below.rsplit_once('/').unwrap_or(("", below));
     let opened = LedgerDir::at(base)?;

@@ -1,7 +1,7 @@
-//! Sends the approved prompt of a phase and takes the reply, whoever is asked.
+//! Sends the approved prompt of a phase and records the reply.
 //!
-//! The text of a reply grows in a file of its own beside the place of the reply and gets its name when it is whole;
-//! so a reply at its place is a whole one, and what arrived of another is kept.
+//! The text of a reply is streamed to a file of its own, which gets the final name when it is complete. So a file at
+//! the expected path is always complete, and parts of incomplete replies are kept.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ use crate::ask::watch::CallEvent;
 use crate::session::session_error::SessionError;
 
 impl<'e> OpenSession<'e> {
-    /// What a call is called in recordings and messages.
+    /// The name of a call in recordings and messages.
     pub(crate) fn call_name(phase: Phase, iteration: u32) -> String {
         format!("{}-{iteration}", phase.as_str())
     }
@@ -36,7 +36,7 @@ impl<'e> OpenSession<'e> {
         self.ability_in(phase, iteration, self.prompt_flag())
     }
 
-    /// The same for any phase, and with a flag.
+    /// Like [`Self::ability`], for any phase and with a flag.
     pub(crate) fn ability_in(
         &self,
         phase: Phase,
@@ -47,28 +47,34 @@ impl<'e> OpenSession<'e> {
         providers::ability(name, self.config(), flag, self.duty(phase), &Self::call_name(phase, iteration))
     }
 
-    /// Whether the agent of a phase may write its reply by itself.
+    /// Whether the agent of a phase may write its reply itself.
     pub(crate) fn duty(&self, phase: Phase) -> Duty {
         match self.state.flow.spec(phase) {
-            Some(spec) if spec.recipe == PhaseRecipe::Session && spec.access == Access::Write => Duty::Write,
+            Some(spec)
+                if spec.recipe == PhaseRecipe::Session
+                    && spec.access == Access::Write
+                    && !self.works_in_worktree(phase).unwrap_or(false) =>
+            {
+                Duty::Write
+            }
             Some(_) | None => Duty::Read,
         }
     }
 
-    /// Whether the agent of a phase changes files: in its worktree, or in the project where that is allowed.
+    /// Whether the agent of a phase changes files, in its worktree or in the project.
     fn writes_directory(&self, phase: Phase) -> Result<bool, SessionError> {
         let is_in_place = self.setup()?.may_write_project(&self.state.flow, phase);
         Ok(is_in_place || self.works_in_worktree(phase)?)
     }
 
-    /// What could not be sent is not approved.
+    /// Checks before an approval that the payload can be sent.
     pub(crate) fn refuse_unsendable(&self, payload: Rc<Payload>) -> Result<(), SessionError> {
         let name = self.state.provider(self.state.phase);
         let exchange = Exchange::open(self.engine, self.config(), name, Rounds::without_tools())?;
         exchange.refuse(&self.order(payload, None)?)
     }
 
-    /// Sends the approved prompt; the journal says so before anybody is asked.
+    /// Sends the approved prompt. The journal records it before the request starts.
     pub(crate) fn ask(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
         self.refuse_stale()?;
         let payload = self.payload()?;
@@ -79,7 +85,7 @@ impl<'e> OpenSession<'e> {
         Ok(outcome.unwrap_or_else(|| StepOutcome::Done(Performed::Asked { provider: name.to_owned() })))
     }
 
-    /// Says what the prompt leaves out before it is sent, unless this command wrote it and said so.
+    /// Reports what the prompt leaves out before it is sent, unless this command wrote the prompt and reported it.
     fn notify_left_out(&mut self) {
         let left_out = &self.state.left_out;
         if !self.is_left_out_reported && !left_out.is_empty() {
@@ -88,18 +94,18 @@ impl<'e> OpenSession<'e> {
         }
     }
 
-    /// Pauses before a call that may cost more than may be spent.
+    /// Pauses before a call that could exceed the budget.
     pub(crate) fn pause_for_budget(&mut self, message: String) -> Result<StepOutcome, SessionError> {
         self.commit(Command::PauseForBudget { message: message.clone() })?;
         Ok(StepOutcome::Done(Performed::BudgetReached { message }))
     }
 
-    /// Why a call may not be made after all that was spent; nothing when it may.
+    /// Why the budget does not allow another call; `None` if it does.
     pub(crate) fn over_budget(&self, name: &str, payload: &Payload) -> Result<Option<String>, SessionError> {
         budget::refuse(name, payload, &self.state.total(), self.config(), self.engine.settings())
     }
 
-    /// Takes a reply that lies at its place; a provider that costs nothing is asked again otherwise.
+    /// Takes a reply file at the expected path; otherwise asks again if that costs nothing.
     pub(crate) fn await_reply(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
         if self.record_reply_file()? {
             let (path, notes) = (self.response_path()?, Vec::new());
@@ -114,7 +120,7 @@ impl<'e> OpenSession<'e> {
         Ok(exchange.resume(&mut asker, order)?.unwrap_or(StepOutcome::Waiting))
     }
 
-    /// The exchange of the current phase; the tools that its provider may call are part of it.
+    /// The exchange of the current phase, including its tools.
     fn exchange<'s>(
         &'s mut self,
         name: &str,
@@ -145,7 +151,7 @@ impl<'e> OpenSession<'e> {
         [response, &files.text, &files.output].into_iter().try_for_each(|file| self.refuse_links(file))
     }
 
-    /// Keeps what came with a call that gave no whole reply, but not where a whole reply is looked for.
+    /// Keeps the parts of a failed call, under names that are not taken for a reply.
     fn keep_unfinished(
         &self,
         files: &CallFiles,
@@ -161,7 +167,7 @@ impl<'e> OpenSession<'e> {
         Ok(kept)
     }
 
-    /// The file the agent wrote is the reply, else its text; both are kept.
+    /// Records the file that the agent wrote as the reply, or its text output if it wrote none; keeps both.
     fn record_answer(
         &mut self,
         response: &str,
@@ -171,7 +177,7 @@ impl<'e> OpenSession<'e> {
         ability: Ability,
     ) -> Result<StepOutcome, SessionError> {
         let is_asked = self.state.step == (Step::Asked { is_free: false });
-        // Where the recipe is `change` nobody is asked to save anything.
+        // Only the recipe `session` asks agents to save their reply.
         let is_session = self.spec()?.recipe == PhaseRecipe::Session;
         let claims_to_write = ability.permission == Permission::WriteResponse && is_asked && is_session;
         if has_written {
@@ -179,7 +185,7 @@ impl<'e> OpenSession<'e> {
         } else {
             if claims_to_write {
                 let name = self.state.provider(self.state.phase);
-                call.notes.push(format!("{name} wrote no file; using its standard output"));
+                call.notes.push(format!("{name} wrote no file; using its stdout"));
             }
             files.ledger.rename(&files.text, response)?;
             call.kept = self.keep_call_files(files)?;
@@ -196,7 +202,7 @@ impl<'e> OpenSession<'e> {
         Ok(StepOutcome::Done(Performed::ReplyReceived { path: response.to_owned(), notes }))
     }
 
-    /// The files of a call that hold something, with their hashes; empty ones are removed.
+    /// Hashes the files of a call and removes empty ones.
     pub(crate) fn keep_call_files(&self, files: &CallFiles) -> Result<Vec<FileHash>, SessionError> {
         let mut kept = Vec::new();
         for file in [&files.text, &files.output] {
@@ -210,7 +216,7 @@ impl<'e> OpenSession<'e> {
         Ok(kept)
     }
 
-    /// The files of the next call of this phase: numbered, so that none is written over.
+    /// The files of the next call of this phase, numbered so that none is overwritten.
     pub(crate) fn call_files(&self, what: &str) -> Result<CallFiles, SessionError> {
         let stem = format!("iteration-{}/{}", self.state.iteration, self.spec()?.file);
         Ok(CallFiles::free(
@@ -236,7 +242,7 @@ impl<'e> OpenSession<'e> {
         })
     }
 
-    /// A reply that lies at its place after a crash is whole, unless an agent may write there by itself.
+    /// Records a complete reply found after a crash, unless an agent could have written the file itself.
     pub(crate) fn recover_complete_reply(&mut self) -> Result<bool, SessionError> {
         let may_be_whole = self.state.step == (Step::Asked { is_free: false })
             && self.ability()?.permission == Permission::ReadOnly;
@@ -244,15 +250,15 @@ impl<'e> OpenSession<'e> {
     }
 }
 
-/// A phase of a session or change that asks its provider; it ends with nothing when a person will give the reply.
+/// The asker for phases of sessions. It ends without a reply when a person provides it.
 struct PhaseAsker<'s, 'e> {
     session: &'s mut OpenSession<'e>,
-    /// Where the reply is expected, relative to the session.
+    /// Relative to the session.
     response: String,
     ability: Ability,
     is_free: bool,
     tools: Option<ToolCaller>,
-    /// What the calls before the last one said and touched.
+    /// Usage and output of the calls before the last one.
     earlier: Call,
 }
 
@@ -311,7 +317,7 @@ impl Asker for PhaseAsker<'_, '_> {
         let CallFailure { error, mut call, has_written } = failure;
         let session = &mut *self.session;
         if let Err(link) = session.refuse_links_of_call(&self.response, files) {
-            // What could not be written for the link alone is told by the link.
+            // A link in the way explains a failed write better than the write error.
             let is_cause = matches!(error, AskError::Sink(_));
             let error = if is_cause { link } else { error.into() };
             session.commit(failed(error.to_string(), call, None))?;
@@ -329,7 +335,7 @@ impl Asker for PhaseAsker<'_, '_> {
         arrived: &mut ArrivedReply,
         sent: &Payload,
     ) -> Result<ControlFlow<Self::End, Option<RequestedCalls>>, SessionError> {
-        // An agent may have put a link in the way meanwhile; nothing is written through it.
+        // The agent may have created a link meanwhile; nothing is written through it.
         if let Err(error) = self.session.refuse_links_of_call(&self.response, &arrived.files) {
             let call = std::mem::take(&mut arrived.call);
             self.session.commit(failed(error.to_string(), call, None))?;
@@ -388,17 +394,17 @@ impl Asker for PhaseAsker<'_, '_> {
     }
 }
 
-/// When the limit ends that a call ran into, in seconds since 1970.
+/// When the usage limit that a call hit ends, in seconds since 1970.
 fn limit_of(error: &AskError) -> Option<u64> {
     error.limit_until().and_then(|until| u64::try_from(until).ok())
 }
 
-/// A call that failed, and when its limit ends if that is the reason.
+/// Records a failed call, with the end of the usage limit if that is the reason.
 fn failed(message: String, call: Box<Call>, limit_until: Option<u64>) -> Command {
     Command::RecordFailure { message, call: Some(call), limit_until }
 }
 
-/// What the calls before this one said and touched counts with it.
+/// Adds the earlier calls of an exchange.
 fn add_earlier(earlier: &mut Call, call: &Call) {
     earlier.notes.extend(call.notes.iter().cloned());
     for file in &call.touched {

@@ -1,6 +1,6 @@
-//! Changes: begun, walked phase by phase or as a whole, and listed.
+//! Changes: created, run by phase or as a whole, and listed.
 //!
-//! A change is a session with other phases, so everything else is decided, performed and shown as for sessions.
+//! A change is a session that follows another flow; everything else is shared with sessions.
 
 use aiwf_config::Flags;
 use aiwf_session::{Command, Flow, Phase, PhaseChoice, Step, decide};
@@ -18,38 +18,36 @@ use crate::Engine;
 use crate::ledger::{SessionRef, Summary, summaries};
 use crate::session::session_error::SessionError;
 
-/// What a change is begun with.
+/// The settings of a new change.
 #[derive(Clone, Debug, Default)]
 pub struct NewChange {
-    /// What to call it; free again once its session has ended.
+    /// Free for another session once this one has ended.
     pub name: String,
-    /// What to change.
     pub request: String,
-    /// Patterns of files that every phase is shown, relative to the project; the user typed them.
+    /// Patterns of files that every phase sees, relative to the project; typed by the user.
     pub files: Vec<String>,
-    /// Who does the work of every phase; as the configuration says when not set.
+    /// The provider of all phases; `None` for the configured ones.
     pub provider: Option<String>,
-    /// What the command line says about gates.
+    /// Gate settings from the command line.
     pub flags: Flags,
 }
 
-/// What is said about a phase when it begins.
+/// The options of a phase.
 #[derive(Clone, Debug, Default)]
 pub struct PhaseOptions {
-    /// Who does the work: a family of agents, or a provider.
+    /// An agent family or a provider.
     pub agent: Option<String>,
-    /// What else to do.
     pub instructions: Option<String>,
     /// Patterns of files to show, relative to the project.
     pub files: Vec<String>,
-    /// Whether the agent may edit the project itself.
+    /// Whether the agent may edit the project directly.
     pub may_write: bool,
-    /// Whether nobody has to say yes in this phase.
+    /// Whether the gates of this phase are skipped.
     pub opens_gates: bool,
 }
 
 impl Engine {
-    /// Begins a change; nothing is asked yet.
+    /// Creates a change without asking a provider.
     pub fn create_change(&self, new: NewChange) -> Result<SessionReport, SessionError> {
         let begun = self.begin_request(&NewRequest {
             flow: Flow::CHANGE.to_owned(),
@@ -63,7 +61,7 @@ impl Engine {
         self.session_report(SessionRef::Change(&begun.id))
     }
 
-    /// Works on a phase until a person is needed or the phase is over.
+    /// Works on a phase until it is over or a decision is needed.
     pub fn run_phase(&self, name: &str, phase: &str, options: PhaseOptions) -> Result<Decided, SessionError> {
         let unknown = || SessionError::UnknownPhase { phase: phase.to_owned() };
         let phase = Phase::from_name(phase).ok_or_else(unknown)?;
@@ -87,12 +85,12 @@ impl Engine {
         Ok(Self::decided(&session, performed))
     }
 
-    /// Runs a change through its phases until a decision is needed, by another provider when one is named.
+    /// Runs a change until a decision is needed, with another provider if one is given.
     pub fn run_change(&self, name: &str, provider: Option<&str>) -> Result<Decided, SessionError> {
         Self::run_open(self.open_change(name)?, provider)
     }
 
-    /// A session of another flow is no change, although it began with a request as well.
+    /// Refuses sessions of other flows, which start from a request as well.
     fn open_change(&self, name: &str) -> Result<OpenSession<'_>, SessionError> {
         let session = OpenSession::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
         if session.state.flow.name != Flow::CHANGE {
@@ -102,7 +100,7 @@ impl Engine {
         Ok(session)
     }
 
-    /// Every change, the one that was worked on last first.
+    /// All changes, most recent first.
     pub fn list_changes(&self) -> Result<Vec<SessionSummary>, SessionError> {
         let mut summaries: Vec<SessionSummary> = summaries(self.settings())?
             .into_iter()
@@ -118,12 +116,12 @@ impl Engine {
 }
 
 impl OpenSession<'_> {
-    /// Waits when the phase the change is in now is over.
+    /// Stops when the current phase is over.
     fn stop_after_phase(&mut self) {
         self.stop_after = Some((self.state.phase, self.state.iteration));
     }
 
-    /// Hands every phase that is still open to another provider.
+    /// Assigns all open phases to another provider.
     pub(super) fn choose_agents(&mut self, provider: &str) -> Result<(), SessionError> {
         let phases: Vec<Phase> = self.state.flow.names().collect();
         let agent = |phase: Phase| Ok((phase, chosen_agent(provider, phase, self.config())?));
@@ -135,12 +133,12 @@ impl OpenSession<'_> {
         self.commit(command)
     }
 
-    /// Waits for no phase.
+    /// Does not stop after a phase.
     pub(super) fn continue_past_phase(&mut self) {
         self.stop_after = None;
     }
 
-    /// Whether the phase is over that a command was for; the next one begins with a command of its own.
+    /// Whether the phase that the command was given for is over. The next phase needs a command of its own.
     pub(crate) fn is_phase_over(&self) -> bool {
         match (&self.state.step, self.stop_after) {
             (Step::PromptWanted { phase, iteration }, Some(last)) => last != (*phase, *iteration),
@@ -148,11 +146,11 @@ impl OpenSession<'_> {
         }
     }
 
-    /// Takes up what is said about a phase; words that a person put into a waiting prompt are kept.
+    /// Records the options of a phase; a person's edits of a waiting prompt are kept.
     fn begin_phase(&mut self, phase: Phase, choice: PhaseChoice) -> Result<Vec<Performed>, SessionError> {
         let by = self.person();
         let command = Command::BeginPhase { by, phase, choice: Box::new(choice) };
-        // Nothing is looked at or copied for a phase that is refused.
+        // Checks first, so that a refused command copies nothing.
         let events = decide(&self.state, command.clone())?;
         if let Command::BeginPhase { choice, .. } = &command {
             let reach = if self.is_own { Reach::Anywhere } else { Reach::Project };

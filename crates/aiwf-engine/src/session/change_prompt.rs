@@ -1,12 +1,12 @@
-//! The prompt of a phase by the recipe `change`: its template, files of the project, what other phases gave, and what to
-//! do, as one XML text.
+//! Builds the prompt of a phase with the recipe `change`: template, project files, artifacts of other phases and
+//! instructions, as one XML text.
 //!
-//! Nothing of it is handed to an agent by any other way: no flag, no variable, no earlier conversation.
+//! The agent gets all of it through this text: no flag, variable or earlier conversation adds to it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use aiwf_config::Settings;
+use aiwf_config::{EditForm, Settings};
 use aiwf_prompt::{Format, FsAbility, Prompt};
 use aiwf_session::{
     Access, ChangeSetup, FileHash, Flow, Gives, Phase, PhaseSpec, ReplyParser, Setup, TaskStatus, Verdict,
@@ -16,6 +16,7 @@ use aiwf_store::sha256_hex;
 use super::create::Reach;
 use super::open_session::OpenSession;
 use crate::Engine;
+use crate::ask::providers;
 use crate::catalog::flows::is_template_file;
 use crate::prompt::build::{BuildOptions, Built, Receiver};
 use crate::prompt::document::{ChangeDocument, Document, ToolDocument};
@@ -25,7 +26,7 @@ use crate::prompt::system_templates::TemplateLayer;
 use crate::session::session_error::SessionError;
 
 impl OpenSession<'_> {
-    /// Builds the prompt of a phase for the agent that will be asked.
+    /// Builds the prompt of a phase for the provider that will be asked.
     pub(crate) fn build_change_prompt(
         &self,
         spec: &PhaseSpec,
@@ -66,7 +67,7 @@ impl OpenSession<'_> {
         at_root(self.engine).build_for(Document::Change(document), &flags, &options, receiver, &|_| ())
     }
 
-    /// Directories of recordings: they grow with every call, and are no part of the project.
+    /// Directories of recordings. They grow with every call and are not part of the project.
     fn recordings(&self) -> Vec<PathBuf> {
         let dirs = self.config().providers.values().filter_map(|provider| provider.dir.as_ref());
         let root = &self.engine.settings().project_root;
@@ -74,13 +75,13 @@ impl OpenSession<'_> {
         dirs.map(|dir| root.join(&dir.value)).chain(record.cloned()).collect()
     }
 
-    /// Patterns of files, relative to the project's root: those that may lead out of it, and those that may not.
+    /// File patterns relative to the project's root: those that may lead out of it, and those that may not.
     ///
-    /// Only what this user typed may: in a change that came from elsewhere, a stranger did.
+    /// Only patterns that this user typed may; a foreign session was typed by a stranger.
     fn context_files(&self, spec: &PhaseSpec, change: &ChangeSetup) -> (Vec<String>, Vec<String>) {
         let typed = change.files_of(spec.name);
         let mut confined = change.project_files.clone();
-        // What the agent edited, and what an implementation is about to replace, is shown whatever the patterns say.
+        // Files that the agent edited or will replace are shown whatever the patterns say.
         if spec.access == Access::Write || self.state.flow.judges_files(spec.name) {
             confined.extend(self.code_files());
         }
@@ -94,9 +95,9 @@ impl OpenSession<'_> {
         (Vec::new(), confined)
     }
 
-    /// Files of the project that the request, or what earlier phases gave, names: a model can edit only what it sees.
+    /// Project files that the request or earlier artifacts mention: a model can edit only what it sees.
     ///
-    /// An agent in a worktree reads them by itself.
+    /// Agents in a worktree read files themselves.
     fn named_files(&self, spec: &PhaseSpec, change: &ChangeSetup) -> Vec<String> {
         if self.works_in_worktree(spec.name).unwrap_or(false) {
             return Vec::new();
@@ -109,7 +110,7 @@ impl OpenSession<'_> {
         named_paths(&text, &self.engine.settings().project_root)
     }
 
-    /// Files of the project as this session has changed them; nothing for one that it deletes.
+    /// Project files as this session has changed them; `None` for deleted ones.
     fn changed_texts(&self) -> Result<BTreeMap<String, Option<String>>, SessionError> {
         let is_edit = |spec: &PhaseSpec| spec.gives == Gives::Edits;
         if !self.state.flow.phases.iter().any(is_edit) {
@@ -117,13 +118,13 @@ impl OpenSession<'_> {
         }
         let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).ok();
         let changes = self.approved_changes()?;
-        // What is not text is named by the diff and cannot be shown.
+        // Binary files are listed by the diff and cannot be shown.
         let shown =
             changes.iter().filter(|(_, file)| file.content.as_ref().is_none_or(|it| text(it).is_some()));
         Ok(shown.map(|(path, file)| (path.to_owned(), file.content.as_ref().and_then(text))).collect())
     }
 
-    /// The files of the project that the implementation edited, or is about to replace: the code under review.
+    /// The project files that the implementation edited or will replace: the code under review.
     fn code_files(&self) -> Vec<String> {
         let root = &self.engine.settings().project_root;
         let state = &self.state.change;
@@ -136,7 +137,7 @@ impl OpenSession<'_> {
         files
     }
 
-    /// What the phases gave that this one reads, in the order of the flow.
+    /// The artifacts that this phase reads, in the order of the flow.
     fn artifacts(&self, spec: &PhaseSpec) -> Result<Vec<ReadArtifact>, SessionError> {
         let flow = &self.state.flow;
         let mut files: Vec<(String, String)> = flow
@@ -152,7 +153,7 @@ impl OpenSession<'_> {
         }
         let read = |(name, file): (String, String)| {
             let path = self.ledger.shown(&file);
-            // Through the handle of the session: a link in its place is not followed.
+            // Read through the session's directory handle, so that a link is not followed.
             let text = into_text(self.read(&file)?, Path::new(&path))?;
             Ok(ReadArtifact { name, path, text })
         };
@@ -160,10 +161,20 @@ impl OpenSession<'_> {
         if spec.gives.changes_files() || flow.judges_files(spec.name) {
             artifacts.extend(self.checks_artifact()?);
         }
+        // People's remarks are part of the journal.
+        let remarks = self.remarks(spec)?;
+        let path = self.ledger.shown("journal.jsonl");
+        for (name, text) in [("comments", remarks.comments), ("notes", remarks.notes)] {
+            artifacts.extend(text.map(|text| ReadArtifact {
+                name: name.to_owned(),
+                path: path.clone(),
+                text,
+            }));
+        }
         Ok(artifacts)
     }
 
-    /// The template of a phase that stands beside its flow, as it was when the session began.
+    /// The template of a phase as it was when the session started.
     fn flow_template(&self, spec: &PhaseSpec) -> Result<Option<FlowTemplate>, SessionError> {
         let Some(name) = spec.template.as_deref().filter(|name| is_template_file(name)) else {
             return Ok(None);
@@ -173,8 +184,7 @@ impl OpenSession<'_> {
         let flow = &self.state.flow.name;
         let is_built_in = Flow::built_in_template(flow, name) == Some(text.as_str());
         let setup = self.setup()?;
-        let request =
-            setup.change.as_ref().map_or_else(|| request_of(setup), |change| change.request.clone());
+        let request = request_of(setup);
         Ok(Some(FlowTemplate {
             name: format!("flows/{flow}/{name}"),
             text,
@@ -183,7 +193,7 @@ impl OpenSession<'_> {
         }))
     }
 
-    /// What to do: the request, what was said for the phase, and what became of the last round.
+    /// The instructions: the request, additional instructions of the phase, and the result of the last round.
     fn instructions(&self, spec: &PhaseSpec, change: &ChangeSetup, has_template: bool) -> String {
         let flow = &self.state.flow;
         let mut parts: Vec<String> = Vec::new();
@@ -219,23 +229,34 @@ impl OpenSession<'_> {
         }
         if let Some(feedback) = self.state.feedback.as_ref().filter(|_| self.state.phase == spec.name) {
             let what = if feedback.rejected_reply.is_some() || self.state.iteration == 1 {
-                "Your last reply was turned down"
+                "Your last reply was rejected"
             } else {
-                "What a person said about the last round"
+                "Feedback on the last round"
             };
             parts.push(format!("{what}:\n\n{}", feedback.text));
         }
         if spec.gives.changes_files() && self.state.checks.iter().any(|check| !check.is_passed()) {
-            parts.push("Checks of the project failed on the last round: the artifact `checks` says how. Fix the code; do not weaken the checks.".to_owned());
+            parts.push(format!("{CHECKS_FAILED}: the artifact `checks` says how. {FIX_CODE}"));
         }
         if has_template {
-            let is_agent = self.works_in_worktree(spec.name).unwrap_or(false);
-            parts.push(output_form(spec, is_agent));
+            parts.push(output_form(spec, self.edits_text(spec.name)));
         }
         parts.join("\n\n")
     }
 
-    /// The files of the project that a prompt shows, as they are; what an implementation replaces is held against them.
+    /// How the provider of a phase is told to change files.
+    pub(super) fn edits_text(&self, phase: Phase) -> &'static str {
+        if self.works_in_worktree(phase).unwrap_or(false) {
+            return AGENT_FORM;
+        }
+        match providers::edit_form(self.state.provider(phase), self.config()) {
+            EditForm::SearchReplace => SEARCH_REPLACE_FORM,
+            EditForm::Diff => DIFF_FORM,
+            EditForm::Files => FILES_FORM,
+        }
+    }
+
+    /// The project files shown in a prompt, with their hashes. An implementation is compared with these versions.
     pub(crate) fn seen(&self, phase: Phase, prompt: &Prompt) -> Vec<FileHash> {
         if !self.state.flow.gives_files(phase) {
             return Vec::new();
@@ -243,12 +264,16 @@ impl OpenSession<'_> {
         let root = &self.engine.settings().project_root;
         let sections = prompt.sections();
         let parts = sections.iter().flat_map(|section| &section.parts).filter(|part| part.is_kept);
+        let inputs = self.project_inputs();
         parts
             .filter_map(|part| part.source.strip_prefix("file:"))
             .filter(|path| !path.starts_with(".aiwf/"))
             .filter_map(|path| {
+                if let Some(input) = inputs.iter().find(|input| input.path == path) {
+                    return Some(input.clone());
+                }
                 let bytes = std::fs::read(root.join(path)).ok()?;
-                // Edits apply to these very bytes, whatever becomes of the file.
+                // Edits apply to exactly these bytes, even if the file changes later.
                 drop(self.ledger.keep(&bytes));
                 Some(FileHash { path: path.to_owned(), sha256: sha256_hex(&bytes) })
             })
@@ -256,7 +281,7 @@ impl OpenSession<'_> {
     }
 }
 
-/// Refuses patterns that name no file, before anything is on record.
+/// Refuses patterns that match no file, before anything is recorded.
 pub(super) fn check_patterns(engine: &Engine, patterns: &[String], reach: Reach) -> Result<(), SessionError> {
     if patterns.is_empty() {
         return Ok(());
@@ -277,8 +302,11 @@ fn at_root(engine: &Engine) -> Engine {
     Engine::new(Settings { current_dir: settings.project_root.clone(), ..settings.clone() })
 }
 
-/// What a session of a profile is about: the profile and what it was given.
-fn request_of(setup: &Setup) -> String {
+/// The request of a session; of a profile session, the profile and its parameters.
+pub(super) fn request_of(setup: &Setup) -> String {
+    if let Some(change) = &setup.change {
+        return change.request.clone();
+    }
     let given = setup.context.iter().map(|(key, value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         format!("\n- {key}: {text}")
@@ -286,18 +314,22 @@ fn request_of(setup: &Setup) -> String {
     format!("{}:{}", setup.profile, given.collect::<String>())
 }
 
-/// Where a session keeps a template of its flow.
+/// What a phase is told that has to answer failed checks.
+pub(super) const CHECKS_FAILED: &str = "Checks of the project failed on the last round";
+pub(super) const FIX_CODE: &str = "Fix the code; do not weaken the checks.";
+
+/// The path of a flow template within a session.
 pub(crate) fn flow_file(name: &str) -> String {
     format!("flow/{name}")
 }
 
-/// What an agent is told that edits files itself.
+/// Instructions for agents that edit files themselves.
 const AGENT_FORM: &str = "Edit the files in your working directory: it is a copy of the project made for you. \
 Do not commit, and do not touch anything outside it. When you are done, reply with a short report: what you changed \
 and why, and what is left to do.";
 
-/// How edits are written in a reply.
-const EDIT_FORM: &str = "After a short report of what you change and why, write the changes as blocks, and nothing after the last one:
+/// What providers without file access are taught, by the form of their edits.
+const SEARCH_REPLACE_FORM: &str = "After a short report of what you change and why, write the changes as blocks, and nothing after the last one:
 
 <<<EDIT: path/to/existing.file>>>
 <<<<<<< SEARCH
@@ -315,11 +347,44 @@ the whole content of a new file, or of one that changes almost everywhere
 
 One EDIT block can have several SEARCH/REPLACE pairs; they apply in order. Paths are relative to the project.";
 
-/// The most files that are shown because a text names them.
+const DIFF_FORM: &str = "After a short report of what you change and why, write all changes as one unified diff in a fenced block, and nothing \
+after it:
+
+```diff
+--- a/path/to/existing.file
++++ b/path/to/existing.file
+@@ -10,3 +10,3 @@
+ a line that stays, exactly as it is shown
+-a line that goes, exactly as it is shown
++the line that replaces it
+ another line that stays
+--- /dev/null
++++ b/path/to/new.file
+@@ -0,0 +1 @@
++a line of a new file
+--- a/path/to/old.file
++++ /dev/null
+```
+
+Show three unchanged lines before and after each change, or as many as are needed to find it only once. To rename a file, \
+write a line `rename from path/before` and a line `rename to path/after`. Paths are relative to the project.";
+
+const FILES_FORM: &str = "After a short report of what you change and why, write the changes as blocks, and nothing after the last one:
+
+<<<FILE: path/to/changed-or-new.file>>>
+the whole content of the file as it is to be: no excerpt, and no placeholder for lines that stay
+
+<<<DELETE: path/to/old.file>>>
+
+<<<RENAME: path/before -> path/after>>>
+
+Paths are relative to the project.";
+
+/// Maximum number of files shown because a text mentions them.
 const MAX_NAMED_FILES: usize = 40;
 
-/// The files of the project that a text names by their path.
-fn named_paths(text: &str, root: &Path) -> Vec<String> {
+/// The project files that a text mentions by path.
+pub(super) fn named_paths(text: &str, root: &Path) -> Vec<String> {
     let is_path = |c: char| c.is_ascii_alphanumeric() || "._-/+@".contains(c);
     let mut found: Vec<String> = Vec::new();
     for word in text.split(|c: char| !is_path(c)) {
@@ -336,9 +401,9 @@ fn named_paths(text: &str, root: &Path) -> Vec<String> {
     found
 }
 
-/// How a reply is to be written, for templates that leave it to the engine.
-fn output_form(spec: &PhaseSpec, is_agent: bool) -> String {
-    let files = "Give every file whole, each after a line `<<<FILE: path>>>` with its path in the project. \
+/// The output instructions, for templates that leave them to the engine.
+pub(super) fn output_form(spec: &PhaseSpec, edits: &str) -> String {
+    let files = "Write every file in full, each after a line `<<<FILE: path>>>` with its path in the project. \
                  Write nothing after the last file.";
     let tasks = "Before the files, report each task on a line of its own: \
                  `<task_status id=\"1\">COMPLETED</task_status>` or `FAILED`.";
@@ -348,13 +413,16 @@ fn output_form(spec: &PhaseSpec, is_agent: bool) -> String {
         }
         (Gives::Files, ReplyParser::TaskFiles) => format!("{tasks} {files}"),
         (Gives::Files, ReplyParser::FencedFiles) => {
-            "Give every file whole, in a fenced block whose first line names its path in the project."
+            "Write every file in full, in a fenced block whose first line names its path in the project."
                 .to_owned()
         }
         (Gives::Files, _) => files.to_owned(),
         (Gives::Edits, parser) => {
-            let form = if is_agent { AGENT_FORM } else { EDIT_FORM };
-            if parser == ReplyParser::TaskEdits { format!("{tasks}\n\n{form}") } else { form.to_owned() }
+            if parser == ReplyParser::TaskEdits {
+                format!("{tasks}\n\n{edits}")
+            } else {
+                edits.to_owned()
+            }
         }
         (Gives::Verdict, ReplyParser::ReviewMeta) => {
             "End with a block `@@@REVIEW_META` that says `verdict: PASS` or `verdict: FAIL`.".to_owned()

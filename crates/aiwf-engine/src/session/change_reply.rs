@@ -1,4 +1,4 @@
-//! Reads a reply to the recipe `change`: its markers, its files, and the artifact that later phases see.
+//! Parses replies with the recipe `change`: markers, files, and the artifact for later phases.
 
 use std::collections::BTreeMap;
 
@@ -14,38 +14,39 @@ use aiwf_store::{WritePlan, sha256_hex};
 
 use super::open_session::OpenSession;
 use super::reply_files::path_below_code;
+use super::take_reply::capped;
 use crate::session::session_error::SessionError;
 
-/// What a phase gives.
+/// The parsed result of a phase.
 #[derive(Default)]
 pub(super) struct Given {
-    /// What later phases see.
+    /// The artifact for later phases.
     pub(super) text: String,
     pub(super) verdict: Option<Verdict>,
     pub(super) tasks: Vec<Task>,
-    /// The files to keep as code of the iteration.
+    /// Code files of the iteration.
     pub(super) plan: Option<WritePlan>,
     pub(super) files: Vec<NewFile>,
     pub(super) removed: Vec<RemovedFile>,
     pub(super) edited: Vec<TouchedFile>,
-    /// What is odd but settled.
+    /// Oddities that need no decision.
     pub(super) notes: Vec<String>,
 }
 
-/// What a reply says, before anything is written.
+/// A parsed reply, before anything is written.
 #[derive(Default)]
 struct Read {
-    /// What later phases see.
+    /// The artifact for later phases.
     text: String,
     verdict: Option<Verdict>,
     tasks: Vec<Task>,
     files: Option<WritePlan>,
-    /// What is odd but settled.
+    /// Oddities that need no decision.
     notes: Vec<String>,
 }
 
 impl OpenSession<'_> {
-    /// Writes what the reply gives; nothing when it has problems, which are added to the list.
+    /// Writes the results of a reply. Returns `None` if it has problems, which are added to the list.
     pub(crate) fn take_artifact(
         &mut self,
         reply: &str,
@@ -77,19 +78,32 @@ impl OpenSession<'_> {
         .map(Some)
     }
 
-    /// What a path of a reply is called in the project: models often name the session's own copy.
+    /// What would be wrong with a reply; nothing is written.
+    pub(super) fn problems_of_change(&self, reply: &str) -> Result<Vec<String>, SessionError> {
+        let mut problems = Vec::new();
+        let spec = self.spec()?.clone();
+        if spec.gives == Gives::Edits {
+            let changes = self.edited_by_reply(reply, false, &mut problems)?.1;
+            changes.plan(&mut problems);
+        } else {
+            let may_write = self.setup()?.may_write_project(&self.state.flow, self.state.phase);
+            read(&spec, reply, may_write, &self.project_names(), &mut problems);
+        }
+        Ok(capped(problems))
+    }
+
+    /// Maps the paths of a reply to project paths: models often use the path of the session's copy.
     pub(super) fn project_names(&self) -> impl Fn(&str) -> String + use<> {
         let (session, iteration) = (self.ledger.shown(""), self.state.iteration);
         let root = self.engine.settings().project_root.clone();
         move |path: &str| {
             let name = path_below_code(path, &session, iteration);
-            // A project may have a directory of that name itself; then the path means what it says.
+            // The project may really have a directory with this name.
             let is_projects = name != path && root.join(path).parent().is_some_and(std::path::Path::is_dir);
             if is_projects && !path.starts_with(&session) { path.to_owned() } else { name }
         }
     }
 
-    /// Writes an artifact and its files.
     pub(super) fn put_artifact(&mut self, given: Given) -> Result<Outcome, SessionError> {
         let name = self.spec()?.artifact_file();
         let iteration = format!("iteration-{}", self.state.iteration);
@@ -105,7 +119,7 @@ impl OpenSession<'_> {
             self.refuse_links(&format!("{iteration}/code"))?;
             self.refuse_unexpected_files(&iteration)?;
         }
-        // Announced, then written, then approved: whatever is cut short is done again the same way.
+        // Announce, write, approve: repeating an interrupted command does the same again.
         let intended = [file.clone(), copy.clone()].into_iter().chain(code).collect();
         self.commit(Command::IntendOutputs { files: intended })?;
         self.ledger.keep(text)?;
@@ -127,7 +141,7 @@ impl OpenSession<'_> {
         })))
     }
 
-    /// The files of an implementation, each with what the project held when it was made.
+    /// The files of an implementation, each with the hash of the version it was made from.
     fn new_files(&self, plan: Option<&WritePlan>) -> Vec<NewFile> {
         let root = &self.engine.settings().project_root;
         let seen: BTreeMap<&str, &String> =
@@ -135,7 +149,7 @@ impl OpenSession<'_> {
         plan.into_iter()
             .flat_map(WritePlan::hashes)
             .map(|(path, sha256)| {
-                // What the agent was shown is what it has changed; a file that it was not shown is taken as it is now.
+                // The version shown in the prompt counts; a file that was not shown counts as it is now.
                 let shown = seen.get(path).map(|sha256| (*sha256).clone());
                 let found = || aiwf_store::sha256_file(&root.join(path)).ok();
                 NewFile { path: path.to_owned(), sha256, before: shown.or_else(found), executable: None }
@@ -143,7 +157,7 @@ impl OpenSession<'_> {
             .collect()
     }
 
-    /// Takes back what a command that was cut short wrote over an approved artifact; it is written again.
+    /// Restores an approved artifact that an interrupted command overwrote.
     pub(crate) fn undo_intended(&self) -> Result<(), SessionError> {
         for file in &self.state.intended {
             let Some(bound) = self.state.bound.get(&file.path) else { continue };
@@ -157,7 +171,7 @@ impl OpenSession<'_> {
         Ok(())
     }
 
-    /// The approved bytes of a file that holds what a command that was cut short wrote over them.
+    /// The approved bytes of a file that an interrupted command overwrote.
     pub(crate) fn approved_instead(&self, path: &str, found: &str) -> Option<Vec<u8>> {
         let bound = self.state.bound.get(path)?;
         let is_intended = |file: &FileHash| file.path == path && file.sha256 == found;
@@ -175,7 +189,7 @@ fn read(
     name_of: &dyn Fn(&str) -> String,
     problems: &mut Vec<String>,
 ) -> Read {
-    // Tags in the content of a file are no answer.
+    // Tags inside file contents are not markers.
     let gives_files = spec.gives == Gives::Files;
     if gives_files && spec.parser == ReplyParser::FencedFiles {
         return read_fenced(reply, name_of, problems);
@@ -183,7 +197,7 @@ fn read(
     let (before, files) = if gives_files { split_files(reply) } else { (reply, "") };
     let are_statuses_missing = spec.reports_tasks() && parse_task_status(before).value.is_empty();
     let (files, after) = split_report_after(files, are_statuses_missing);
-    // What is said before and after the files, each line where it was.
+    // The text around the files, with line numbers unchanged.
     let report = &format!("{before}{}{after}", "\n".repeat(files.matches('\n').count()));
     let stripped = strip_thoughts(report);
     problems.extend(stripped.problems.iter().map(ToString::to_string));
@@ -206,7 +220,7 @@ fn read(
             read.verdict = parsed.value.and_then(|verdict| Verdict::from_name(verdict.as_str()));
             parsed.problems.iter().map(ToString::to_string).collect()
         };
-        // Of several verdicts the worst counts, which is worth saying; none is never a pass.
+        // The worst of several verdicts counts and is noted; none at all is a problem.
         if read.verdict.is_some() { read.notes.extend(found) } else { problems.extend(found) }
     }
     if gives_files && !spec.reports_tasks() && (!files.is_empty() || !may_write) {
@@ -223,7 +237,7 @@ fn read(
     read
 }
 
-/// What became of each task; without any report there is a problem.
+/// The status of each task; a report without any is a problem.
 pub(super) fn read_tasks(report: &str, notes: &mut Vec<String>, problems: &mut Vec<String>) -> Vec<Task> {
     let parsed = parse_task_status(report);
     let found = parsed.problems.iter().map(ToString::to_string);
@@ -239,7 +253,7 @@ pub(super) fn read_tasks(report: &str, notes: &mut Vec<String>, problems: &mut V
     parsed.value.into_iter().map(|task| Task { id: task.id, status: status(task.status) }).collect()
 }
 
-/// Reads files from fenced blocks.
+/// Reads files from fenced code blocks.
 fn read_fenced(reply: &str, name_of: &dyn Fn(&str) -> String, problems: &mut Vec<String>) -> Read {
     let parsed = parse_fenced_files(reply);
     problems.extend(parsed.problems.iter().map(ToString::to_string));
@@ -290,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_of_several_verdicts_counts_and_is_said() {
+    fn the_worst_of_several_verdicts_counts_and_is_reported() {
         let (read, problems) = check("review", "<review>PASS</review>\n\n<review>NEEDS_CHANGES</review>\n");
         assert_eq!((read.verdict, problems.len()), (Some(Verdict::NeedsChanges), 0));
         assert!(read.notes[0].contains("conflict"), "{:?}", read.notes);

@@ -1,4 +1,4 @@
-//! What a report says about a change beside what it says about every session.
+//! The part of a status report that only changes have.
 
 use std::collections::BTreeMap;
 
@@ -9,63 +9,63 @@ use serde::Serialize;
 
 use crate::ledger::SessionLedger;
 
-/// What a change is about and came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChangeReport {
-    /// Its name.
     pub name: String,
-    /// What to change.
     pub request: String,
     /// The round of the current loop.
     pub round: u32,
     /// How many rounds a loop may take.
     pub max_rounds: u32,
-    /// Who does the work of each phase.
     pub agents: BTreeMap<Phase, Agent>,
-    /// What phases gave.
     pub artifacts: Vec<ArtifactReport>,
-    /// The last verdict of each phase that gives one.
+    /// The last verdict of each judging phase.
     pub verdicts: BTreeMap<Phase, Verdict>,
-    /// What became of the tasks of the last implementation.
     pub tasks: Vec<Task>,
-    /// The files of the last implementation, to be put in place.
+    /// Files to write when the change is applied.
     pub files: Vec<NewFile>,
-    /// The files of the project that are to be deleted.
+    /// Project files to delete when the change is applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<RemovedFile>,
-    /// The files that agents edited in the project itself.
+    /// Files that agents edited in the project directly.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<TouchedFile>,
-    /// Whether the agent that implements may edit the project itself.
+    /// Whether the implementing agent may edit the project directly.
     pub may_write: bool,
-    /// Whether the files were put in place.
+    /// Whether the change was applied.
     pub applied: bool,
-    /// Things worth saying about the last reply.
+    /// Notes about the last reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// What a phase gave.
+/// The artifact of a phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct ArtifactReport {
-    /// The phase.
     pub phase: Phase,
-    /// The file, relative to the project.
+    /// Relative to the project.
     pub path: String,
-    /// SHA-256 of what was approved.
+    /// SHA-256 of the approved bytes.
     pub sha256: String,
 }
 
 impl ChangeReport {
-    /// Whether it gave anything to put into the project.
+    /// Whether the change writes, deletes or renames any file.
     pub fn has_changes(&self) -> bool {
         !self.files.is_empty() || !self.removed.is_empty()
     }
 
-    /// The paths of the project that change.
+    /// All project paths that change.
     pub fn changed_paths(&self) -> Vec<&str> {
         let written = self.files.iter().map(|file| file.path.as_str());
         written.chain(self.removed.iter().map(|file| file.path.as_str())).collect()
+    }
+
+    /// All project paths that change, and those that an agent edited in the project itself.
+    pub fn touched_paths(&self) -> Vec<&str> {
+        let mut paths = self.changed_paths();
+        paths.extend(self.edited.iter().map(|file| file.path.as_str()));
+        paths
     }
 
     pub(super) fn of(ledger: &SessionLedger, state: &State, setup: &ChangeSetup) -> Self {

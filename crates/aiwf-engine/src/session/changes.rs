@@ -1,7 +1,7 @@
-//! The changes that a session makes to the project: files to write, to delete and to rename.
+//! The changes a session makes to the project: files to write, delete and rename.
 //!
-//! In: the edits of a reply, or what an agent did in its worktree, on top of the round before. Out: the whole set of
-//! changes relative to the project as it was, or a problem for each edit that does not fit. Nothing is written here.
+//! In: the edits of a reply, or the changes of an agent's worktree, on top of the last round. Out: all changes relative
+//! to the original project, or a problem for each edit that does not fit. Writes nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,28 +15,28 @@ use super::diff::unified;
 use super::open_session::OpenSession;
 use crate::session::session_error::SessionError;
 
-/// What becomes of one file.
+/// The change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChangedFile {
-    /// Its new content; nothing when it is deleted.
+    /// New content; `None` if the file is deleted.
     pub(crate) content: Option<Vec<u8>>,
-    /// SHA-256 of what the project held; nothing when there was no such file.
+    /// SHA-256 in the project; `None` if the file did not exist.
     pub(crate) before: Option<String>,
-    /// Whether it is to be a program that can be run; nothing when that stays as it is.
+    /// Executable bit after; `None` if unchanged.
     pub(crate) executable: Option<bool>,
-    /// Its new path, when it was renamed.
+    /// The new path, if the file is renamed.
     pub(crate) renamed_to: Option<String>,
 }
 
-/// All changes of a session, by path relative to the project.
+/// All changes of a session, by project path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProjectChanges {
     files: BTreeMap<String, ChangedFile>,
-    /// What an agent did that cannot be taken over.
+    /// Changes of an agent that cannot be copied back.
     pub(crate) refused: Vec<String>,
 }
 
-/// The changes as a file of the session; contents are in the ledger, by their hash.
+/// The file format of the changes; contents are stored in the ledger by hash.
 #[derive(Debug, Serialize, Deserialize)]
 struct ChangesFile {
     version: u32,
@@ -58,14 +58,14 @@ struct FileEntry {
     renamed_to: Option<String>,
 }
 
-/// The version of the format of [`ChangesFile`].
+/// The version of [`ChangesFile`].
 const VERSION: u32 = 1;
 
-/// Reads a file of the project as the model was shown it.
+/// Reads a project file in the version that the model was shown.
 pub(crate) type BaseFile<'b> = dyn Fn(&str) -> Result<Option<Vec<u8>>, SessionError> + 'b;
 
 impl ProjectChanges {
-    /// What a round approved, with contents from the ledger.
+    /// The approved changes of a round, with contents from the ledger.
     pub(crate) fn approved(
         change: &ChangeState,
         kept: impl Fn(&str) -> Option<Vec<u8>>,
@@ -109,7 +109,7 @@ impl ProjectChanges {
         self.files.iter().map(|(path, file)| (path.as_str(), file))
     }
 
-    /// The files to write, checked as a whole.
+    /// Plans the files to write, checked as a whole.
     pub(crate) fn plan(&self, problems: &mut Vec<String>) -> Option<WritePlan> {
         problems.extend(self.refused.iter().cloned());
         let deleted = self.files.iter().filter(|(_, file)| file.content.is_none());
@@ -127,7 +127,7 @@ impl ProjectChanges {
         }
     }
 
-    /// The same as the journal keeps it.
+    /// The changes in the form of the journal.
     pub(crate) fn recorded(&self) -> (Vec<NewFile>, Vec<RemovedFile>) {
         let mut files = Vec::new();
         let mut removed = Vec::new();
@@ -146,7 +146,7 @@ impl ProjectChanges {
         (files, removed)
     }
 
-    /// Applies the edits of a reply in their order; each that does not fit adds a problem with its line.
+    /// Applies the edits of a reply in order. An edit that does not fit adds a problem with its line number.
     pub(crate) fn edit(
         &mut self,
         edits: &[Edit],
@@ -178,7 +178,7 @@ impl ProjectChanges {
                     };
                     if self.current(&to, base)?.is_some() {
                         problems.push(format!(
-                            "line {line}: `{to}` exists already, so `{from}` cannot get its name"
+                            "line {line}: `{to}` already exists, so `{from}` cannot get its name"
                         ));
                         continue;
                     }
@@ -192,6 +192,21 @@ impl ProjectChanges {
             }
         }
         Ok(())
+    }
+
+    /// Gives each renamed file the executable bit that it had under its old name.
+    pub(crate) fn keep_executable_bits(&mut self, was_executable: &dyn Fn(&str) -> bool) {
+        let renamed: Vec<String> = self
+            .files
+            .iter()
+            .filter(|(from, _)| was_executable(from))
+            .filter_map(|(_, file)| file.renamed_to.clone())
+            .collect();
+        for to in renamed {
+            if let Some(file) = self.files.get_mut(&to) {
+                file.executable = file.executable.or(Some(true));
+            }
+        }
     }
 
     fn change(
@@ -219,11 +234,11 @@ impl ProjectChanges {
         }
     }
 
-    /// The file as this set of changes leaves it.
+    /// The file after these changes.
     fn current(&self, path: &str, base: &BaseFile<'_>) -> Result<Option<Vec<u8>>, SessionError> {
         match self.files.get(path) {
             Some(file) => Ok(file.content.clone()),
-            // What is no path of the project is reported when the plan is checked.
+            // Invalid paths are reported when the plan is checked.
             None if !path_problems(path).is_empty() => Ok(None),
             None => base(path),
         }
@@ -249,7 +264,7 @@ impl ProjectChanges {
         base: &BaseFile<'_>,
     ) -> Result<(), SessionError> {
         let before = match self.files.remove(path) {
-            // What the project never had is gone without a trace.
+            // A file that the project never had is simply dropped.
             Some(file) if file.before.is_none() => return Ok(()),
             Some(file) => file.before,
             None => base(path)?.as_deref().map(sha256_hex),
@@ -259,7 +274,7 @@ impl ProjectChanges {
         Ok(())
     }
 
-    /// All changes as one unified diff; `before` gives the project's bytes by their hash.
+    /// All changes as one unified diff. `before` returns the project's bytes by hash.
     pub(crate) fn diff(&self, before: impl Fn(&str) -> Option<Vec<u8>>) -> String {
         let mut text = String::new();
         for (path, file) in &self.files {
@@ -275,7 +290,11 @@ impl ProjectChanges {
             }
             match &file.content {
                 Some(content) if std::str::from_utf8(content).is_err() => {
-                    let _ = writeln!(text, "{path}: binary, {} bytes", content.len());
+                    let _ = writeln!(
+                        text,
+                        "{path}: binary, {}",
+                        crate::error::bytes_in_words(content.len() as u64)
+                    );
                 }
                 content => text.push_str(&unified(path, old.as_deref(), content.as_deref())),
             }
@@ -284,33 +303,42 @@ impl ProjectChanges {
     }
 }
 
-/// What is wrong with a path of the project.
+/// What is wrong with a project path.
 fn path_problems(path: &str) -> Vec<String> {
     let faults = WritePlan::check([(path.to_owned(), Vec::new())]).err().unwrap_or_default();
     faults.iter().map(ToString::to_string).collect()
 }
 
 impl OpenSession<'_> {
-    /// What the last approved round of this session changes.
+    /// The changes of the last approved round.
     pub(crate) fn approved_changes(&self) -> Result<ProjectChanges, SessionError> {
         ProjectChanges::approved(&self.state.change, |sha256| self.ledger.kept(sha256))
     }
 
-    /// A file of the project as the current prompt shows it, else as it is now; its bytes are kept.
+    /// A project file in the version of the current prompt, or as it is now; its bytes are stored.
     pub(crate) fn shown_file(&self, path: &str) -> Result<Option<Vec<u8>>, SessionError> {
-        let seen = self.state.change.seen.iter().find(|file| file.path == path);
-        if let Some(bytes) = seen.and_then(|file| self.ledger.kept(&file.sha256)) {
-            return Ok(Some(bytes));
-        }
-        let root = &self.engine.settings().project_root;
-        let bytes = super::apply::read_target(root, path, &root.join(path))?;
+        let bytes = self.find_shown_file(path)?;
         if let Some(bytes) = &bytes {
             self.ledger.keep(bytes)?;
         }
         Ok(bytes)
     }
 
-    /// Writes changes as a file of the session, with their contents kept.
+    /// The same for callers that only look: nothing is stored.
+    pub(super) fn find_shown_file(&self, path: &str) -> Result<Option<Vec<u8>>, SessionError> {
+        let seen = self.state.change.seen.iter().find(|file| file.path == path);
+        if let Some(bytes) = seen.and_then(|file| self.ledger.kept(&file.sha256)) {
+            return Ok(Some(bytes));
+        }
+        // The session's own copy counts, even if the file changed since.
+        if let Some(copy) = self.project_inputs().into_iter().find(|file| file.path == path) {
+            return Ok(self.ledger.kept(&copy.sha256));
+        }
+        let root = &self.engine.settings().project_root;
+        super::apply::read_target(root, path, &root.join(path))
+    }
+
+    /// Writes changes as a file of the session and stores their contents.
     pub(crate) fn write_changes(
         &self,
         path: &str,
@@ -336,7 +364,7 @@ impl OpenSession<'_> {
         self.write(path, &text)
     }
 
-    /// Reads what [`Self::write_changes`] wrote; the bytes are those that the journal names.
+    /// Reads what [`Self::write_changes`] wrote; only bytes with the hash in the journal are accepted.
     pub(crate) fn read_changes(&self, file: &FileHash) -> Result<ProjectChanges, SessionError> {
         let lost = || SessionError::NothingApproved { path: self.ledger.shown(&file.path) };
         let bytes = self.ledger.kept(&file.sha256).ok_or_else(lost)?;

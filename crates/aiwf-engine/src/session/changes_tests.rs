@@ -76,3 +76,12 @@ fn what_does_not_fit_is_reported_with_its_line() {
         .collect();
     insta::assert_snapshot!(text.join("\n"));
 }
+
+#[test]
+fn a_renamed_file_keeps_its_executable_bit() {
+    let (mut changes, problems) = check(ProjectChanges::default(), "<<<RENAME: old.py -> bin/new.py>>>\n");
+    assert_eq!(problems, Vec::<String>::new());
+    changes.keep_executable_bits(&|path| path == "old.py");
+    let (files, _) = changes.recorded();
+    assert_eq!(files.iter().map(|file| file.executable).collect::<Vec<_>>(), [Some(true)]);
+}

@@ -1,7 +1,7 @@
-//! Runs the project's checks on what a phase gave, and puts their results on record.
+//! Runs the project's checks on approved files and records the results.
 //!
-//! Each result is an event of its own, so a check that ended is not run again after a crash. What a check printed is a
-//! file of the session. A check without the user's consent is not run: the session waits for it.
+//! Each result is an event, so a finished check does not run again after a crash. Its output is a file of the session.
+//! A check without the user's consent does not run: the session waits for it.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,11 @@ use crate::checks::{self, Check, TypedCheck};
 use crate::prompt::gather::ReadArtifact;
 use crate::session::session_error::SessionError;
 
-/// How much of the output of failing checks a prompt shows.
+/// Maximum output of failing checks in a prompt.
 const MAX_SHOWN_BYTES: usize = 24_000;
 
 impl OpenSession<'_> {
-    /// The checks that follow the current phase.
+    /// The checks after the current phase.
     fn checks(&self) -> Result<Vec<Check>, SessionError> {
         if !self.spec()?.checks {
             return Ok(Vec::new());
@@ -29,17 +29,16 @@ impl OpenSession<'_> {
             .flat_map(|change| &change.checks)
             .map(|run| TypedCheck { run: run.clone() })
             .collect();
-        // What somebody else typed is no consent of this user.
+        // Commands typed by someone else do not count as this user's consent.
         let typed = if self.is_own { typed } else { Vec::new() };
         Ok(self.engine.checks_after(self.state.phase.as_str(), &typed)?)
     }
 
-    /// Whether checks follow the current phase.
     pub(super) fn has_checks(&self) -> Result<bool, SessionError> {
         Ok(!self.checks()?.is_empty())
     }
 
-    /// Runs the checks that have no result yet; says whether anything was done.
+    /// Runs the checks that have no result yet; returns whether anything was done.
     pub(super) fn run_checks(&mut self) -> Result<bool, SessionError> {
         Ok(matches!(self.step_checks()?, StepOutcome::Done(_)))
     }
@@ -77,7 +76,7 @@ impl OpenSession<'_> {
         Ok(StepOutcome::Done(Performed::ChecksRan { phase, results }))
     }
 
-    /// Where the output of a check goes: a name that is free, since an earlier run may have been cut short.
+    /// An unused path for the output of a check: an interrupted run may have left a file.
     fn output_path(&self, iteration: u32, stem: &str) -> Result<String, SessionError> {
         let directory = format!("iteration-{iteration}/checks");
         let files = self.ledger.files()?;
@@ -89,7 +88,7 @@ impl OpenSession<'_> {
         Ok((1..=1_000).map(name).find(|name| !files.exists(name)).unwrap_or_else(|| name(1_001)))
     }
 
-    /// Where checks run: in the worktree as approved, or in the project when the agent edits it in place.
+    /// The worktree with the approved files, or the project if the agent edits it directly.
     fn checked_directory(&self) -> Result<PathBuf, SessionError> {
         if self.setup()?.may_write_project(&self.state.flow, self.state.phase) {
             return Ok(self.engine.settings().project_root.clone());
@@ -99,7 +98,7 @@ impl OpenSession<'_> {
         Ok(worktree.root().to_owned())
     }
 
-    /// What a prompt says about the last checks; nothing when none ran.
+    /// The artifact with the results of the last checks; `None` if none ran.
     pub(super) fn checks_artifact(&self) -> Result<Option<ReadArtifact>, SessionError> {
         let Some(first) = self.state.checks.first() else { return Ok(None) };
         let mut results = Vec::new();
@@ -118,7 +117,7 @@ impl OpenSession<'_> {
     }
 }
 
-/// A result as the journal keeps it.
+/// The result in the form of the journal.
 fn recorded(result: checks::CheckResult) -> CheckResult {
     let (ended, reason) = match result.ended {
         checks::CheckEnd::Exited | checks::CheckEnd::Stopped => (CheckEnd::Exited, None),
@@ -140,7 +139,7 @@ fn recorded(result: checks::CheckResult) -> CheckResult {
     }
 }
 
-/// The same as people and prompts read it.
+/// The result in the form of reports and prompts.
 pub(super) fn shown(result: &CheckResult) -> checks::CheckResult {
     checks::CheckResult {
         name: result.name.clone(),

@@ -1,15 +1,18 @@
-//! A new session: parameters settled, standards and inputs kept, the first event written, the first prompt ready.
+//! Creates a session: checks parameters, stores standards and inputs, records the first event, and writes the first
+//! prompt.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use aiwf_config::{Config, Flags, Gate};
+use aiwf_profile::{Profile, ReadFile, Settled};
 use aiwf_session::{Approver, Command, FileHash, Flow, GatePattern, GateSetting, Phase, Role, Setup, Stage};
 use aiwf_store::{Durability, sha256_hex};
 use serde_json::{Map, Value};
 
 use super::open_session::OpenSession;
 use super::perform::Performed;
+use super::project_files::MatchedFiles;
 use super::request::{keep_templates, refuse_unknown_gates};
 use crate::Engine;
 use crate::ask::providers;
@@ -20,48 +23,44 @@ use crate::prompt::read::{is_written_outside, resolve_below};
 use crate::session::session_error::SessionError;
 use crate::trust::LedgerKind;
 
-/// What a session is created from.
+/// The settings of a new profile session.
 #[derive(Clone, Debug, Default)]
 pub struct NewSession {
-    /// The profile.
     pub profile: String,
-    /// What was given for its parameters, by name.
+    /// Parameter values by name.
     pub given: Map<String, Value>,
-    /// The provider of each role; `manual` for those not named.
+    /// The provider of each role; `manual` by default.
     pub roles: BTreeMap<Role, String>,
-    /// The gates that are not manual, by `phase.stage`.
+    /// By `phase.stage`; all other gates are manual.
     pub gates: BTreeMap<String, GateSetting>,
-    /// How many iterations there may be.
+    /// Maximum number of iterations.
     pub max_iterations: u32,
-    /// Whether edited prompts count as changed after approval.
+    /// Whether an edit after approval makes a prompt stale.
     pub hash_prompts: bool,
-    /// Where the files may lie that parameters name.
+    /// Where parameters may read files.
     pub reach: Reach,
 }
 
-/// Where the files of parameters may lie.
+/// Where parameters may read files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Wherever the person who named them can read; what nobody named is in the project.
+    /// Anywhere for paths typed by a person; default values only inside the project.
     #[default]
     Anywhere,
-    /// In the project, links resolved: for whoever must not see more of the machine.
+    /// Only inside the project, with links resolved: for MCP clients.
     Project,
 }
 
-/// A session that was created.
+/// A new session.
 #[derive(Debug)]
 pub struct Created {
-    /// Its id.
     pub id: String,
-    /// What was done for it.
     pub performed: Vec<Performed>,
-    /// What to know about it.
     pub warnings: Vec<String>,
 }
 
 impl Engine {
-    /// What a session of a profile is created from, with the roles, gates and limits that are configured.
+    /// The settings of a new profile session, with configured roles, gates and limits.
     pub fn new_session(
         &self,
         profile: &str,
@@ -86,48 +85,22 @@ impl Engine {
         })
     }
 
-    /// Creates a session and writes its first prompt; when that fails, nothing is left behind.
+    /// Creates a session and writes its first prompt. If that fails, nothing is left behind.
     pub fn create_session(&self, new: NewSession) -> Result<Created, SessionError> {
         let profile = profiles::find(self.settings(), &new.profile)?;
         let config = providers::load_config(self.settings(), &Flags::default())?;
         let (flow, templates) = flows::of_profile(&profile)?;
         let flow = flow.capped(new.max_iterations.max(1));
-        for (role, name) in &new.roles {
-            providers::refuse_unknown(name, &config, || format!("role `{}`", role.as_str()))?;
-            self.open_provider(name, &config)?;
+        self.refuse_missing_providers(&new, &config)?;
+        let files = self.read_wanted(&profile, &new);
+        let MatchedFiles { matched, left_out, mut problems } = self.matched_files(&profile, &new.given);
+        let settled = profile.settle(&new.given, &files, &matched).unwrap_or_else(|others| {
+            problems.splice(0..0, others);
+            Settled::default()
+        });
+        if !problems.is_empty() {
+            return Err(SessionError::Params { profile: new.profile, problems });
         }
-        for (gate, setting) in &new.gates {
-            if let Approver::Ai(name) = &setting.approver {
-                providers::refuse_unknown(name, &config, || format!("gate `{gate}`"))?;
-                self.open_provider(name, &config)?;
-            }
-        }
-        let root = &self.settings().project_root;
-        let files = profile
-            .wanted_files(&new.given)
-            .into_iter()
-            .map(|wanted| {
-                let path = root.join(&wanted.path);
-                // A default is the profile's word, and nobody typed it.
-                let confined = match new.reach {
-                    Reach::Anywhere if wanted.is_given => Ok(path),
-                    Reach::Anywhere | Reach::Project => below_project(root, &path),
-                };
-                let bytes = confined.and_then(|path| {
-                    crate::prompt::read::read_bytes(&path).map_err(|error| {
-                        if let EngineError::Unreadable { path, source } = &error {
-                            unreadable(path, source)
-                        } else {
-                            error.to_string()
-                        }
-                    })
-                });
-                (wanted.key, bytes)
-            })
-            .collect();
-        let settled = profile
-            .settle(&new.given, &files)
-            .map_err(|problems| SessionError::Params { profile: new.profile.clone(), problems })?;
         let of_project = crate::prompt::gather::project_standards(self.settings(), &config)?;
         let standards = profile.standards(&settled.context, &of_project)?.unwrap_or_default();
 
@@ -149,13 +122,14 @@ impl Engine {
             hash_prompts: new.hash_prompts,
             standards: Some(standards),
             inputs,
+            left_out,
             change: None,
         };
         OpenSession::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
         let ledger = creating.publish()?;
         let mut session = OpenSession::open_created(self, ledger.clone())?;
         let performed = session.run_until_waiting().map_err(|error| {
-            // A session whose first prompt cannot be built has not begun.
+            // A session whose first prompt cannot be built is removed.
             if session.state.n_events == 1 {
                 drop(ledger.remove());
                 session.forget();
@@ -165,9 +139,50 @@ impl Engine {
         })?;
         Ok(Created { id: ledger.id, performed, warnings: Vec::new() })
     }
+
+    /// Refuses a session whose roles or gates name a provider that cannot be asked.
+    fn refuse_missing_providers(&self, new: &NewSession, config: &Config) -> Result<(), SessionError> {
+        for (role, name) in &new.roles {
+            providers::refuse_unknown(name, config, || format!("role `{}`", role.as_str()))?;
+            self.open_provider(name, config)?;
+        }
+        for (gate, setting) in &new.gates {
+            if let Approver::Ai(name) = &setting.approver {
+                providers::refuse_unknown(name, config, || format!("gate `{gate}`"))?;
+                self.open_provider(name, config)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that the parameters name, each read or with the reason why not.
+    fn read_wanted(&self, profile: &Profile, new: &NewSession) -> BTreeMap<String, ReadFile> {
+        let root = &self.settings().project_root;
+        let read = |path: PathBuf| {
+            crate::prompt::read::read_bytes(&path).map_err(|error| {
+                if let EngineError::Unreadable { path, source } = &error {
+                    unreadable(path, source)
+                } else {
+                    error.to_string()
+                }
+            })
+        };
+        let wanted = profile.wanted_files(&new.given).into_iter();
+        wanted
+            .map(|wanted| {
+                let path = root.join(&wanted.path);
+                // A default value comes from the profile, not from the user.
+                let confined = match new.reach {
+                    Reach::Anywhere if wanted.is_given => Ok(path),
+                    Reach::Anywhere | Reach::Project => below_project(root, &path),
+                };
+                (wanted.key, confined.and_then(read))
+            })
+            .collect()
+    }
 }
 
-/// Why a file cannot be read; for one that is missing, with the directory it was looked for in.
+/// Why a file cannot be read. For a missing file, names the directory that was searched.
 fn unreadable(path: &Path, source: &std::io::Error) -> String {
     match path.parent() {
         Some(directory) if source.kind() == std::io::ErrorKind::NotFound => {
@@ -177,7 +192,7 @@ fn unreadable(path: &Path, source: &std::io::Error) -> String {
     }
 }
 
-/// The real path of a file, when it lies in the project; the reason why not says nothing of what is outside.
+/// The real path of a file inside the project. The error says nothing about what is outside.
 fn below_project(root: &Path, path: &Path) -> Result<PathBuf, String> {
     match resolve_below(root, path) {
         Ok(Some(resolved)) => Ok(resolved),
@@ -187,7 +202,7 @@ fn below_project(root: &Path, path: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The gates of a flow that are not manual: as flags and files decide, else as the flow does.
+/// The gates of a flow that are not manual. Flags and configuration override the flow.
 pub(super) fn gates_of(flow: &Flow, config: &Config) -> BTreeMap<String, GateSetting> {
     let setting = |gate: &Gate| GateSetting {
         approver: match &gate.approver {
@@ -216,7 +231,7 @@ pub(super) fn gates_of(flow: &Flow, config: &Config) -> BTreeMap<String, GateSet
         .collect()
 }
 
-/// Writes what a session keeps from its beginning: the standards and the inputs.
+/// Stores the standards and inputs of a new session.
 fn fill(
     ledger: &SessionLedger,
     standards: &str,

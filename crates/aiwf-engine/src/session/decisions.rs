@@ -1,11 +1,13 @@
-//! What a person decides: approve, reject, retry, respond, accept, rebind, restore, cancel.
+//! Decisions of a person: approve, reject, retry, respond, accept, rebind, restore, cancel.
 
 use std::path::Path;
 
 use aiwf_advice::Advice;
 use aiwf_prompt::FsAbility;
 use aiwf_provider::{Answered, Cassette, Reply};
-use aiwf_session::{Actor, Command, FileHash, Pause, Phase, State, Step, decide, rejected_path};
+use aiwf_session::{
+    Actor, Command, FileHash, Pause, Phase, Refusal, State, Step, decide, possible, rejected_path,
+};
 
 use super::diff::unified;
 use super::journal;
@@ -20,38 +22,42 @@ use crate::error::EngineError;
 use crate::ledger::{SessionRef, own_ledgers};
 use crate::session::session_error::SessionError;
 
-/// Rejected copies of one file; nobody turns a prompt down as often.
+/// Upper bound for rejected copies of one file.
 const MAX_REJECTED: u32 = 10_000;
 
-/// What an approval says beside yes.
+/// The feedback of a rejection that says nothing but its comments.
+const COMMENTS_ARE_FEEDBACK: &str = "See the open comments.";
+
+/// The options of an approval.
 #[derive(Clone, Debug, Default)]
 pub struct ApproveOptions {
-    /// Hand the phases that are still open to this provider. A prompt at its gate is then built again instead of approved.
+    /// Assign the open phases to this provider. A prompt at its gate is built again instead of approved.
     pub provider: Option<String>,
-    /// Build the prompt at the gate, or the next one, for a receiver that can do this with files; the prompt at the gate
-    /// must not have been edited.
+    /// Build the prompt at the gate, or the next one, for a receiver with this file access. The prompt at the gate must
+    /// not be edited.
     pub fs_ability: Option<FsAbility>,
-    /// Whether a later change of the prompt counts.
+    /// Whether a later change of the prompt makes it stale.
     pub hash_prompts: Option<bool>,
+    /// What the approver says for the phases that read the reply.
+    pub note: Option<String>,
 }
 
 /// Whether a reply approves the prompt that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptApproval {
-    /// The prompt has to be approved before.
+    /// The prompt must be approved first.
     Required,
-    /// A person who pasted it has read it.
+    /// Pasting a prompt into a chat counts as reading it.
     Implied,
 }
 
-/// What came of a decision.
+/// The result of a decision.
 #[derive(Debug)]
 pub struct Decided {
-    /// What was done after it.
     pub performed: Vec<Performed>,
-    /// Where the session stands now.
+    /// The state of the session now.
     pub report: SessionReport,
-    /// The edits that were accepted, as a diff.
+    /// The accepted edits, as a diff.
     pub accepted: Option<String>,
 }
 
@@ -68,7 +74,7 @@ impl Engine {
         Decided { performed, report, accepted: None }
     }
 
-    /// Does the next thing that needs no decision.
+    /// Performs the next step that needs no decision.
     pub fn step_session<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut session = self.open_session(given)?;
         session.refuse_cancelled()?;
@@ -80,12 +86,12 @@ impl Engine {
         Ok(Self::decided(&session, performed))
     }
 
-    /// Goes on until a person is needed or nothing is left to do.
+    /// Runs until a person is needed or nothing is left to do.
     pub fn run_session<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         self.run_session_with(given, None)
     }
 
-    /// The same, and the phases that are still open are handed to another provider.
+    /// Like [`Self::run_session`], after assigning the open phases to another provider.
     pub fn run_session_with<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -108,7 +114,7 @@ impl Engine {
         Ok(Self::decided(&session, performed))
     }
 
-    /// Says yes to what lies at the gate, and goes on.
+    /// Approves what is at the gate, and continues.
     pub fn approve<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -116,25 +122,40 @@ impl Engine {
     ) -> Result<Decided, SessionError> {
         let mut session = self.open_at_gate(given)?;
         let by = session.person();
+        // A note is about a reply; what a prompt should say is written into the prompt.
+        let has_reply = || session.response_path().is_ok_and(|path| session.ledger.is_file(&path));
+        let is_awaited = matches!(session.state.step, Step::Asked { is_free: true } | Step::AskFailed { .. });
+        let is_reply = matches!(session.state.step, Step::ReplyReady { .. }) || (is_awaited && has_reply());
+        if options.note.is_some() && matches!(session.state.step, Step::AskFailed { .. }) && !is_reply {
+            return Err(SessionError::Refused(Refusal::NotNow {
+                command: "approve",
+                situation: "nothing is waiting for approval".to_owned(),
+                possible: possible(&session.state),
+            }));
+        }
+        // A session that has ended says so itself.
+        if options.note.is_some() && !is_reply && session.state.step != Step::Ended {
+            return Err(SessionError::NoteWithoutReply);
+        }
         session.fs_ability = options.fs_ability.or(session.fs_ability);
         if let Some(provider) = &options.provider {
             let is_prompt = session.state.step == Step::PromptReady;
             session.choose_agents(provider)?;
             if is_prompt && session.state.step != Step::PromptReady {
-                // Another prompt takes its place, which nobody has seen.
+                // The new prompt is not the one the user saw, so it is not approved.
                 let performed = session.run_until_waiting()?;
                 return Ok(Self::decided(&session, performed));
             }
         }
-        // Whoever says yes where a judge is too dear has decided instead of it.
+        // Approving where the judge is over budget decides instead of the judge.
         let is_awake = !session.state.gate_over_budget && session.resume_if_limit_raised()?;
         if is_awake || matches!(session.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
-            // Nothing lies at a gate that somebody has seen: what follows is not approved by this.
+            // The user saw no gate, so this approves nothing.
             let performed = session.run_until_waiting()?;
             return Ok(Self::decided(&session, performed));
         }
         if session.state.step == (Step::Asked { is_free: false }) {
-            // A call that was interrupted is made again, unless its whole reply is there; nobody has seen that yet.
+            // An interrupted call is repeated unless its complete reply is on disk, which nobody has seen yet.
             if !session.recover_complete_reply()? {
                 session.send_again(by)?;
             }
@@ -153,7 +174,7 @@ impl Engine {
             return Ok(Self::decided(&session, performed));
         }
         if matches!(session.state.step, Step::ReplyReady { .. }) {
-            session.take_reply(by)?;
+            session.take_reply(by, options.note.clone())?;
         } else {
             if let Some(ability) = session.fs_ability {
                 session.rewrite_prompt(ability)?;
@@ -164,7 +185,7 @@ impl Engine {
         Ok(Self::decided(&session, performed))
     }
 
-    /// Says no to what lies at the gate, with the reason; the next prompt carries it.
+    /// Rejects what is at the gate; the next prompt contains the feedback.
     pub fn reject<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -172,11 +193,16 @@ impl Engine {
     ) -> Result<Decided, SessionError> {
         let mut session = self.open_at_gate(given)?;
         let by = session.person();
-        let feedback = feedback.to_owned();
+        // Open comments say what is wrong as well.
+        let feedback = if feedback.trim().is_empty() && session.has_comments() {
+            COMMENTS_ARE_FEEDBACK.to_owned()
+        } else {
+            feedback.to_owned()
+        };
         if matches!(session.state.step, Step::Asked { .. }) {
             session.record_reply_file()?;
         }
-        // A verdict that stopped the session is about its reply.
+        // After a verdict that stopped the session, the reply is rejected.
         let is_reply = matches!(
             session.state.step,
             Step::ReplyReady { .. } | Step::Paused(Pause::Checks | Pause::Verdict | Pause::NoTarget)
@@ -189,10 +215,15 @@ impl Engine {
                 Command::RejectPrompt { by, feedback, kept }
             }
         };
-        // Nothing is copied for a rejection that is refused.
+        // Checks first, so that a refused rejection copies nothing.
         decide(&session.state, command(Vec::new()))?;
         let paths = if is_reply {
-            [session.written_paths(), vec![session.response_path()?]].concat()
+            let response = session.response_path()?;
+            // A version stays readable by its hash, whatever becomes of its copies.
+            if session.ledger.is_file(&response) {
+                session.keep(&response)?;
+            }
+            [session.written_paths(), vec![response]].concat()
         } else {
             session.edited_prompt_files()
         };
@@ -202,16 +233,7 @@ impl Engine {
         Ok(Self::decided(&session, performed))
     }
 
-    /// Sends the same prompt once more.
-    pub fn retry<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
-        let mut session = self.open_at_gate(given)?;
-        let by = session.person();
-        session.send_again(by)?;
-        let performed = session.run_until_waiting()?;
-        Ok(Self::decided(&session, performed))
-    }
-
-    /// Puts a reply in place; with a directory to record in, the request and the reply are kept there too.
+    /// Stores a reply. With a recording directory, the request and the reply are recorded there.
     pub fn respond<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -221,8 +243,8 @@ impl Engine {
         self.respond_with(given, reply, record, PromptApproval::Required)
     }
 
-    /// The same; with [`PromptApproval::Implied`] a prompt at its gate is approved as it is on disk when a person is
-    /// its provider: it was pasted, so it was read.
+    /// Like [`Self::respond`]. [`PromptApproval::Implied`] also approves the prompt at its gate as it is on disk, if
+    /// its provider is a person.
     pub fn respond_with<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -272,7 +294,7 @@ impl Engine {
             cassette.record(&payload, answered)?;
         }
         if session.has_unrecorded_reply(&path)? {
-            // Somebody saved a reply by hand; it is not written over without a copy.
+            // A reply that was saved by hand is kept before it is replaced.
             session.keep_rejected(std::slice::from_ref(&path))?;
         }
         let response = session.write(&path, reply.as_bytes())?;
@@ -284,7 +306,7 @@ impl Engine {
         Ok(Self::decided(&session, performed))
     }
 
-    /// Takes the code although its review failed.
+    /// Accepts the code although its review failed.
     pub fn accept<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut session = self.open_at_gate(given)?;
         let by = session.person();
@@ -294,7 +316,7 @@ impl Engine {
         Ok(Self::decided(&session, performed))
     }
 
-    /// Allows more iterations, and goes on.
+    /// Allows more iterations, and continues.
     pub fn raise_cap<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -307,7 +329,6 @@ impl Engine {
         Ok(Self::decided(&session, performed))
     }
 
-    /// Cancels the session.
     pub fn cancel<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -319,7 +340,7 @@ impl Engine {
         Ok(Self::decided(&session, Vec::new()))
     }
 
-    /// Accepts the changes of approved files; what was derived from them is marked.
+    /// Accepts the changes of approved files; files made from them are marked outdated.
     pub fn rebind<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut session = self.open_at_gate(given)?;
         let by = session.person();
@@ -335,7 +356,7 @@ impl Engine {
             .iter()
             .map(|difference| session.edits(difference))
             .collect::<Result<String, SessionError>>()?;
-        // A waiting prompt is built again; words that a person put into it are kept.
+        // A waiting prompt is built again; a person's edits are kept.
         let edited =
             if session.state.step == Step::PromptReady { session.edited_prompt_files() } else { Vec::new() };
         let kept = session.keep_rejected(&edited)?;
@@ -349,9 +370,9 @@ impl Engine {
         Ok(Decided { accepted: Some(accepted), ..Self::decided(&session, performed) })
     }
 
-    /// The only approved file that is not as it was approved, with the id of its session.
+    /// The only approved file that changed, with the id of its session.
     ///
-    /// Without a session all of the user's own sessions count; those that cannot be read do not.
+    /// Without a session, searches all readable sessions of the user.
     pub fn only_stale_file(&self, given: Option<&str>) -> Result<(String, String), SessionError> {
         let ledgers = match given {
             Some(_) => vec![journal::find_any(self.settings(), given)?],
@@ -373,7 +394,6 @@ impl Engine {
         }
     }
 
-    /// Restores the approved bytes of a file.
     pub fn restore<'a>(&self, given: impl Into<SessionRef<'a>>, path: &str) -> Result<(), SessionError> {
         let session = self.open_session(given)?;
         let prefix = session.ledger.shown("");
@@ -389,12 +409,12 @@ impl Engine {
 }
 
 impl OpenSession<'_> {
-    /// Opens the gates of the session when the command says so.
+    /// Skips the gates of the session if the command says so.
     pub(super) fn skip_gates_if_asked(&mut self) -> Result<(), SessionError> {
         if self.engine.call_context().skips_gates { self.commit(Command::OpenGates) } else { Ok(()) }
     }
 
-    /// A cancelled session cannot be continued; one that is complete has nothing left to do.
+    /// A cancelled session cannot continue; a complete one has nothing left to do.
     pub(super) fn refuse_cancelled(&self) -> Result<(), SessionError> {
         if self.state.phase == Phase::CANCELLED {
             return Err(SessionError::Cancelled { id: self.ledger.label().to_owned() });
@@ -402,13 +422,13 @@ impl OpenSession<'_> {
         Ok(())
     }
 
-    /// What somebody changed in an approved file.
+    /// The difference between the approved and the current file.
     fn edits(&self, difference: &Difference) -> Result<String, SessionError> {
         let approved = self.ledger.kept(&difference.approved);
         Ok(unified(&difference.path, approved.as_deref(), Some(&self.read(&difference.path)?)))
     }
 
-    /// Writes the waiting prompt anew for another kind of receiver.
+    /// Writes the waiting prompt again for another file access.
     pub(super) fn rewrite_prompt(&mut self, ability: FsAbility) -> Result<(), SessionError> {
         self.refuse_edited()?;
         if self.prompt_flag() == Some(ability) {
@@ -417,7 +437,7 @@ impl OpenSession<'_> {
         self.write_prompt(self.state.phase, self.state.iteration, Some(ability))
     }
 
-    /// Words that a person put into the waiting prompt are not written over.
+    /// Refuses to overwrite a person's edits of the waiting prompt.
     pub(super) fn refuse_edited(&self) -> Result<(), SessionError> {
         match self.edited_prompt_files().first() {
             Some(path) => Err(SessionError::EditedPrompt { path: self.ledger.shown(path) }),
@@ -425,10 +445,13 @@ impl OpenSession<'_> {
         }
     }
 
-    /// The approved prompt is to be sent once more; a reply that is there is kept under another name.
-    fn send_again(&mut self, by: Actor) -> Result<(), SessionError> {
+    /// Sends the approved prompt again; an existing reply is kept under another name.
+    pub(super) fn send_again(&mut self, by: Actor) -> Result<(), SessionError> {
         decide(&self.state, Command::Retry { by: by.clone(), kept: Vec::new() })?;
         let response = self.response_path()?;
+        if self.ledger.is_file(&response) {
+            self.keep(&response)?;
+        }
         let kept = self.keep_rejected(std::slice::from_ref(&response))?;
         self.commit(Command::Retry { by, kept })?;
         Ok(self.ledger.files()?.remove(&response)?)
@@ -442,7 +465,7 @@ impl OpenSession<'_> {
         self.state.written.iter().map(|file| file.path.clone()).collect()
     }
 
-    /// The prompt files that are not what the engine wrote; one that is gone has nothing to lose.
+    /// The prompt files that differ from what the engine wrote; deleted ones are not listed.
     pub(crate) fn edited_prompt_files(&self) -> Vec<String> {
         let is_edited = |file: &&FileHash| {
             self.read(&file.path).is_ok_and(|bytes| aiwf_store::sha256_hex(&bytes) != file.sha256)
@@ -450,7 +473,7 @@ impl OpenSession<'_> {
         self.state.written.iter().filter(is_edited).map(|file| file.path.clone()).collect()
     }
 
-    /// Whether a reply lies there that the journal does not know.
+    /// Whether there is a reply file that the journal does not know.
     fn has_unrecorded_reply(&self, path: &str) -> Result<bool, SessionError> {
         if !self.ledger.is_file(path) {
             return Ok(false);
@@ -459,10 +482,9 @@ impl OpenSession<'_> {
         Ok(self.state.response.as_ref().is_none_or(|known| known.sha256 != sha256))
     }
 
-    /// Copies files to `….rejected-K.md`, so that nothing that was written is lost.
+    /// Copies files to `….rejected-K.md`.
     ///
-    /// K is the first number whose names are free, or hold these very bytes: then a command that was cut short is
-    /// being run again.
+    /// K is the first number whose names are free, or hold the same bytes because an interrupted command is repeated.
     pub(crate) fn keep_rejected(&self, paths: &[String]) -> Result<Vec<FileHash>, SessionError> {
         let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
         for path in paths.iter().filter(|path| self.ledger.is_file(path)) {

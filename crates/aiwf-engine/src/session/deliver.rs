@@ -1,7 +1,7 @@
-//! Puts what a session made on a branch or into a commit, and takes an apply back.
+//! Puts the result of a session on a branch or into a commit, and undoes an apply.
 //!
-//! Git makes the commits, with the hooks of the user's repository. A branch is made in an isolated clone, so the user's
-//! checkout is never switched. What was applied is taken back only where nobody changed it since.
+//! Git makes the commits and runs the hooks of the user's repository. A branch is made in an isolated clone, so the
+//! user's checkout is not switched. Undo refuses files that changed since.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,34 +21,31 @@ use crate::Engine;
 use crate::ledger::SessionRef;
 use crate::session::session_error::SessionError;
 
-/// The longest first line of a commit message.
 const MAX_SUBJECT_CHARS: usize = 72;
 
-/// What was taken back.
+/// The result of an undo.
 #[derive(Clone, Debug, Serialize)]
 pub struct UndoReport {
-    /// The session.
     pub session_id: String,
-    /// The files that were put back, relative to the project.
+    /// Restored files, relative to the project.
     pub files: Vec<String>,
-    /// The commit that takes back an earlier one.
+    /// The commit that reverts an earlier one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The branch it is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
 }
 
 impl Engine {
-    /// Whether the project is in a Git repository, so that a result can go to a branch or a commit.
+    /// Whether the project is in a git repository.
     pub fn has_repository(&self) -> bool {
         let found = Repository::find(&self.settings().project_root, &self.call_context().stop);
         found.is_ok_and(|repository| repository.is_some())
     }
 
-    /// Makes the project a git repository with a first commit of these files; says whether git is there to do it.
+    /// Creates a git repository with a first commit of these files; returns whether git is available.
     ///
-    /// For a project that the program has just written itself, such as a sample.
+    /// For projects that the program has just written, such as a sample.
     pub fn create_repository(&self, files: &[&str], message: &str) -> Result<bool, SessionError> {
         let root = &self.settings().project_root;
         match Repository::create(root, files, message, &self.call_context().stop) {
@@ -58,7 +55,29 @@ impl Engine {
         }
     }
 
-    /// Takes back what the last apply of a session changed, if nobody changed it since.
+    /// Refuses a branch or commit that cannot be made, before any work is done for it.
+    pub(super) fn refuse_delivery(&self, delivery: &Delivery, request: &str) -> Result<(), SessionError> {
+        if delivery.branch.is_none() && !delivery.commits {
+            return Ok(());
+        }
+        let repository = self.repository()?;
+        let Some(branch) = &delivery.branch else { return Ok(()) };
+        let branch = if branch.is_empty() { default_branch(title_of(request)) } else { branch.clone() };
+        let tip = repository.branch_tip(&branch)?;
+        if repository.head()?.is_none() {
+            return Err(WorktreeError::NoCommit.into());
+        }
+        if tip.is_some() { Err(WorktreeError::BranchExists { branch }.into()) } else { Ok(()) }
+    }
+
+    fn repository(&self) -> Result<Repository, SessionError> {
+        let root = &self.settings().project_root;
+        let found = Repository::find(root, &self.call_context().stop)?;
+        let missing = || WorktreeError::NotARepository { path: root.clone() };
+        Ok(found.ok_or_else(missing)?)
+    }
+
+    /// Undoes the last apply of a session, unless its files changed since.
     pub fn undo<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<UndoReport, SessionError> {
         let mut session = OpenSession::open(self, journal::find_any(self.settings(), given)?)?;
         if session.state.applying.is_some() {
@@ -73,8 +92,13 @@ impl Engine {
     }
 }
 
+/// The first line of a request that says something.
+fn title_of(request: &str) -> &str {
+    request.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("change")
+}
+
 impl OpenSession<'_> {
-    /// Where the result goes: as the command says, else as the session was begun.
+    /// Where the result goes: as the command says, or as set when the session started.
     pub(super) fn delivery(&self, options: &ApplyOptions) -> Result<Delivery, SessionError> {
         let begun = self.setup()?.change.as_ref().map(|change| change.delivery.clone()).unwrap_or_default();
         let wanted = Delivery {
@@ -85,21 +109,19 @@ impl OpenSession<'_> {
         Ok(Delivery { branch: wanted.branch.map(named), ..wanted })
     }
 
-    /// What the session is about, in one line.
+    /// What the session was asked for, as far as it is known in words.
+    fn request(&self) -> &str {
+        let Some(setup) = &self.state.setup else { return "" };
+        let given = || setup.context.get("request").and_then(serde_json::Value::as_str);
+        setup.change.as_ref().map(|change| change.request.as_str()).or_else(given).unwrap_or_default()
+    }
+
+    /// The title of the session in one line.
     fn title(&self) -> String {
-        let request = self.state.setup.as_ref().and_then(|setup| setup.change.as_ref());
-        let request = request.map(|change| change.request.as_str()).unwrap_or_default();
-        request.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("change").to_owned()
+        title_of(self.request()).to_owned()
     }
 
-    fn repository(&self) -> Result<Repository, SessionError> {
-        let root = &self.engine.settings().project_root;
-        let found = Repository::find(root, &self.engine.call_context().stop)?;
-        let missing = || WorktreeError::NotARepository { path: root.clone() };
-        Ok(found.ok_or_else(missing)?)
-    }
-
-    /// A message that names the session and the plan it follows.
+    /// A commit message with the session and its plan.
     fn commit_message(&self) -> String {
         let title = self.title();
         let subject: String = if title.chars().count() > MAX_SUBJECT_CHARS {
@@ -107,8 +129,7 @@ impl OpenSession<'_> {
         } else {
             title.clone()
         };
-        let request = self.state.setup.as_ref().and_then(|setup| setup.change.as_ref());
-        let request = request.map(|change| change.request.trim()).unwrap_or_default();
+        let request = self.request().trim();
         let mut message = subject.clone();
         if request != subject {
             message.push_str("\n\n");
@@ -126,7 +147,7 @@ impl OpenSession<'_> {
 
     /// Commits the approved changes on a new branch; returns the commit.
     pub(super) fn put_on_branch(&mut self, branch: &str) -> Result<String, SessionError> {
-        let repository = self.repository()?;
+        let repository = self.engine.repository()?;
         let files: Vec<PlannedFile> = self
             .approved_changes()?
             .iter()
@@ -139,7 +160,7 @@ impl OpenSession<'_> {
             })
             .collect();
         let message = self.commit_message();
-        let scratch = self.engine.worktree_path(&format!("{}.branch", self.ledger.id))?;
+        let scratch = self.engine.scratch_path(&self.ledger.id)?;
         let options = CreateOptions::default();
         let made = repository.commit_on_branch(&BranchCommit {
             branch,
@@ -153,17 +174,26 @@ impl OpenSession<'_> {
         Ok(made.commit)
     }
 
-    /// Whether a file of the project can be run now.
-    fn is_executable(&self, path: &str) -> bool {
+    /// Whether a project file is executable now.
+    pub(super) fn is_executable(&self, path: &str) -> bool {
         use std::os::unix::fs::PermissionsExt as _;
 
         let metadata = std::fs::symlink_metadata(self.engine.settings().project_root.join(path));
         metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     }
 
-    /// Commits what was written into the project; returns the commit.
+    /// Refuses to commit a file that has other uncommitted changes: they would be part of the commit, and `undo` would
+    /// take them back with it.
+    pub(super) fn refuse_uncommitted(&self, planned: &[Planned]) -> Result<(), SessionError> {
+        let changing = planned.iter().filter(|file| file.is_changing());
+        let paths: Vec<&str> = changing.map(|file| file.report.target.as_str()).collect();
+        let dirty = self.engine.repository()?.dirty(&paths)?;
+        if dirty.is_empty() { Ok(()) } else { Err(WorktreeError::Uncommitted { paths: dirty }.into()) }
+    }
+
+    /// Commits the files that were applied; returns the commit.
     pub(super) fn commit_in_place(&mut self, planned: &[Planned]) -> Result<String, SessionError> {
-        let repository = self.repository()?;
+        let repository = self.engine.repository()?;
         let message = self.commit_message();
         let paths: Vec<&str> = planned.iter().map(|file| file.report.target.as_str()).collect();
         let made = repository.commit_in_place(&paths, &message)?;
@@ -173,12 +203,12 @@ impl OpenSession<'_> {
     }
 
     fn revert(&mut self, commit: &Commit) -> Result<UndoReport, SessionError> {
-        let repository = self.repository()?;
+        let repository = self.engine.repository()?;
         let message = format!("Revert \"{}\"\n\nAiwf-Session: {}\n", self.title(), self.ledger.id);
         let made = match &commit.branch {
             None => repository.revert_in_place(&commit.id, &message)?,
             Some(branch) => {
-                let scratch = self.engine.worktree_path(&format!("{}.branch", self.ledger.id))?;
+                let scratch = self.engine.scratch_path(&self.ledger.id)?;
                 repository.revert_on_branch(branch, &commit.id, &message, &scratch)?
             }
         };
@@ -220,7 +250,7 @@ impl OpenSession<'_> {
         })
     }
 
-    /// The way back of one file.
+    /// Plans how one file is restored.
     fn taken_back(
         &self,
         file: AppliedFile,

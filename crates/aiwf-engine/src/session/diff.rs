@@ -1,4 +1,4 @@
-//! Differences: of a file before and after, and of the code of two iterations.
+//! Diffs of a file, and of the code of two iterations.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,20 @@ use crate::ledger::SessionRef;
 use crate::session::session_error::SessionError;
 
 impl Engine {
-    /// The difference between the code of two iterations; the last two when none are named.
+    /// The diff between the code of two iterations; the last two by default. Of a session that edits the project, the
+    /// default is everything it changes, with the reply at the gate.
     pub fn diff_session<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
         iterations: Option<(u32, u32)>,
     ) -> Result<String, SessionError> {
         let session = OpenSession::open_read_only(self, journal::find_any(self.settings(), given)?)?;
+        if iterations.is_none() && session.state.flow.phases.iter().any(|spec| spec.gives == Gives::Edits) {
+            let changes = session.pending_changes()?;
+            if !changes.is_empty() {
+                return Ok(changes.diff(|sha256| session.ledger.kept(sha256)));
+            }
+        }
         let known = iterations_with_code(&session.state);
         if known.is_empty() {
             return Err(SessionError::NoArtifact {
@@ -48,14 +55,14 @@ impl Engine {
 }
 
 impl Engine {
-    /// What the reply at the gate, or the last approved one, changes in the project; nothing when it changes no files.
+    /// The changes of the reply at the gate, or of the last approved one; `None` if it changes no files.
     pub fn pending_diff<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Option<String>, SessionError> {
         let session = OpenSession::open_read_only(self, journal::find_any(self.settings(), given)?)?;
         let changes = session.pending_changes()?;
         Ok((!changes.is_empty()).then(|| changes.diff(|sha256| session.ledger.kept(sha256))))
     }
 
-    /// What the reply at the gate changes; nothing when it is no reply of a phase that edits files, or changes none.
+    /// The changes of the reply at the gate; `None` if it changes no files.
     pub fn reply_diff<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Option<String>, SessionError> {
         let session = OpenSession::open_read_only(self, journal::find_any(self.settings(), given)?)?;
         let spec = session.state.flow.spec(session.state.phase);
@@ -67,7 +74,7 @@ impl Engine {
         Ok((!changes.is_empty()).then(|| changes.diff(|sha256| session.ledger.kept(sha256))))
     }
 
-    /// Lets the user edit the prompt or the reply at the gate, in their editor.
+    /// Opens the prompt or reply at the gate in the user's editor.
     pub fn edit_pending<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<(), SessionError> {
         let ledger = journal::find(self.settings(), given)?;
         let session = OpenSession::open(self, ledger)?;
@@ -79,22 +86,22 @@ impl Engine {
             .ok_or(SessionError::NoPrompt { phase: session.state.phase })?;
         session.refuse_links(&path)?;
         let file = session.ledger.file(&path);
-        // The lock is not held while a person writes.
+        // The session is not locked while the editor is open.
         drop(session);
         Ok(self.edit_file(&file)?)
     }
 }
 
-/// A file before and after as a unified diff; nothing stands for a file that is not there.
+/// A unified diff of a file; `None` means that it does not exist.
 ///
-/// A file that a tool runs by itself is marked in a line before its header, which programs that read patches skip.
-pub(super) fn unified(name: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
+/// Files that tools run automatically are marked in a line before the header, which programs that read patches skip.
+pub(crate) fn unified(name: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
     let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
     let header = |side: &str, bytes: Option<&[u8]>| match bytes {
         Some(_) => format!("{side}/{name}"),
         None => "/dev/null".to_owned(),
     };
-    let mark = aiwf_store::run_by(name).map(|tool| format!("# {tool} runs this file by itself\n"));
+    let mark = aiwf_store::run_by(name).map(|tool| format!("# run automatically by {tool}\n"));
     let diff = similar::TextDiff::from_lines(text(before).as_str(), text(after).as_str())
         .unified_diff()
         .header(&header("a", before), &header("b", after))

@@ -1,7 +1,7 @@
-//! Reads a reply that changes files of the project, or takes what an agent did in its worktree.
+//! Parses replies that change project files, or reads the changes of an agent's worktree.
 //!
-//! Edits apply to the bytes that the prompt showed. Each round continues the one before, so the changes are always
-//! those of the whole session. The artifact is the report and one diff: a reviewer sees every changed line.
+//! Edits apply to the bytes that the prompt showed. Each round continues the last one, so the changes are those of the
+//! whole session. The artifact is the report and one diff, which shows a reviewer every changed line.
 
 use aiwf_reply::{Edit, parse_edits, strip_thoughts};
 use aiwf_session::{Gives, Outcome, PhaseSpec, Step};
@@ -13,7 +13,7 @@ use crate::prompt::read::into_text;
 use crate::session::session_error::SessionError;
 
 impl OpenSession<'_> {
-    /// Writes what the reply gives; nothing when it has problems, which are added to the list.
+    /// Writes the results of a reply. Returns `None` if it has problems, which are added to the list.
     pub(super) fn take_edits(
         &mut self,
         spec: &PhaseSpec,
@@ -48,7 +48,7 @@ impl OpenSession<'_> {
         self.put_artifact(given).map(Some)
     }
 
-    /// What the reply at the gate changes; without one that changes files, what was approved last.
+    /// The changes of the reply at the gate, or the last approved ones.
     pub(super) fn pending_changes(&self) -> Result<ProjectChanges, SessionError> {
         let gives_edits =
             self.state.flow.spec(self.state.phase).is_some_and(|spec| spec.gives == Gives::Edits);
@@ -64,8 +64,8 @@ impl OpenSession<'_> {
         Ok(self.edited_by_reply(&text, true, &mut Vec::new())?.1)
     }
 
-    /// The changes of a reply on top of those of the round before, and what is said before them.
-    fn edited_by_reply(
+    /// The changes of a reply on top of the last round, and the text before them.
+    pub(super) fn edited_by_reply(
         &self,
         reply: &str,
         may_write: bool,
@@ -73,22 +73,23 @@ impl OpenSession<'_> {
     ) -> Result<(String, ProjectChanges), SessionError> {
         let mut changes = self.approved_changes()?;
         let parsed = parse_edits(reply);
-        // An agent that edits the project itself need not say so in its reply.
+        // An agent that edits the project directly need not list its edits.
         if may_write && parsed.value.is_empty() {
             return Ok((reply.to_owned(), changes));
         }
         problems.extend(parsed.problems.iter().map(ToString::to_string));
         let base = |path: &str| self.shown_file(path);
         changes.edit(&parsed.value, &self.project_names(), &base, problems)?;
+        changes.keep_executable_bits(&|path| self.is_executable(path));
         Ok((prose_before(reply, &parsed.value), changes))
     }
 }
 
-/// What a reply says before its first edit.
+/// The text of a reply before its first edit.
 fn prose_before(reply: &str, edits: &[Edit]) -> String {
     let Some(first) = edits.iter().map(|edit| edit.line).min() else { return reply.to_owned() };
     let mut lines: Vec<&str> = reply.lines().take(first.saturating_sub(1)).collect();
-    // The fence that a diff stands in, and the header of the diff.
+    // The fence around a diff, and the header of the diff.
     let is_frame = |line: &str| {
         line.trim_start().starts_with("```") || line.starts_with("--- ") || line.starts_with("diff --git ")
     };
@@ -98,7 +99,7 @@ fn prose_before(reply: &str, edits: &[Edit]) -> String {
     lines.join("\n")
 }
 
-/// The report, then the diff in a fence that nothing in it can close.
+/// The report, then the diff in a fence that its content cannot close.
 fn artifact_text(report: &str, diff: &str) -> String {
     let report = report.trim();
     if diff.is_empty() {
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_before_the_first_edit_is_the_report() {
+    fn text_before_the_first_edit_is_the_report() {
         let check = |reply: &str| prose_before(reply, &parse_edits(reply).value);
         assert_eq!(check("Done.\n\n<<<DELETE: a.rs>>>\n"), "Done.");
         assert_eq!(check("Done.\n\n```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n```\n"), "Done.");

@@ -1,39 +1,38 @@
-//! What a session holds, for commands that only look.
+//! The files of a session, for commands that only read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use aiwf_session::{Gives, PhaseRecipe, PhaseSpec, State, code_file, code_path};
+use aiwf_session::{Gives, PhaseRecipe, PhaseSpec, State, VersionName, code_file, code_path};
 use serde_json::{Map, Value};
 
 use super::journal;
 use super::open_session::OpenSession;
+use super::versions::{find_version, lossy, version_bytes};
 use crate::Engine;
 use crate::ledger::{SessionLedger, SessionRef};
 use crate::session::session_error::SessionError;
 
-/// A file of a session that the journal knows.
+/// A file of a session that the journal names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionArtifact {
-    /// Its path, relative to the session.
+    /// Relative to the session.
     pub path: String,
-    /// How large it is.
     pub n_bytes: u64,
 }
 
-/// What a session was given and has made.
+/// The inputs and results of a session.
 #[derive(Clone, Debug)]
 pub struct SessionValues {
-    /// What the profile was given.
     pub context: Map<String, Value>,
-    /// The texts that files gave, by key.
+    /// The contents of input files, by key.
     pub inputs: BTreeMap<String, String>,
-    /// The newest approved code, by path below `code/`; files that are not text are left out.
+    /// The newest approved code, by path relative to `code/`. Binary files are left out.
     pub code: Vec<(String, String)>,
 }
 
 impl Engine {
-    /// What a session of a profile was given and has made.
+    /// The inputs and results of a profile session.
     pub fn session_values<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -68,7 +67,7 @@ impl Engine {
         Ok(SessionValues { context: setup.context, inputs, code })
     }
 
-    /// The files of a session that the journal knows and that are there: prompts, replies, plan, standards, inputs, code.
+    /// The files that the journal names and that exist: prompts, replies, plan, standards, inputs, code.
     pub fn session_artifacts<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -87,7 +86,7 @@ impl Engine {
         Ok(paths.into_iter().filter_map(artifact).collect())
     }
 
-    /// A file of a session by what it is (plan, standards, prompt, response, review, code) or by its path.
+    /// A file of a session, by kind (plan, standards, prompt, response, review, code) or by path.
     pub fn session_file<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -100,6 +99,12 @@ impl Engine {
             let below = artifact.strip_prefix(&ledger.shown("")).or_else(|| artifact.strip_prefix(&whole));
             below.unwrap_or(artifact).to_owned()
         });
+        let name = VersionName::parse(artifact);
+        if name.version.is_some() && state.flow.phase_of_artifact(&name.artifact).is_some() {
+            let (spec, version) = find_version(&ledger, &state, &name)?;
+            let bytes = version_bytes(&ledger, &state, spec, version)?;
+            return Ok((ledger.shown(&version.path), lossy(&bytes)));
+        }
         if artifact == "checks" {
             let session = OpenSession::open_read_only(self, ledger.clone())?;
             if let Some(checks) = session.checks_artifact()? {
@@ -133,7 +138,7 @@ impl Engine {
         if relative.is_empty() {
             return Err(missing());
         }
-        // Whatever is there or not: it is no business of the session.
+        // The same error whether the file exists or not.
         let outside = || SessionError::OutsideSession { path: artifact.to_owned() };
         let relative = plain(&relative).ok_or_else(outside)?;
         match ledger.read_text(&relative)? {
@@ -143,13 +148,13 @@ impl Engine {
     }
 }
 
-/// A path below the directory it is relative to, without detours; nothing when it leads out of it.
-fn plain(relative: &str) -> Option<String> {
+/// Normalizes a path; `None` if it leads out of its directory.
+pub(super) fn plain(relative: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in relative.split('/') {
         match part {
             ".." => drop(parts.pop()?),
-            // A path that begins with a slash is absolute.
+            // A leading slash means an absolute path.
             "" if parts.is_empty() => return None,
             "." | "" => {}
             part => parts.push(part),
@@ -162,8 +167,7 @@ fn fold(ledger: &SessionLedger) -> Result<State, SessionError> {
     Ok(State::fold(ledger.journal()?.lines().iter().map(|line| &line.event)))
 }
 
-/// The file, relative to the session, that the name of an artifact stands for; empty when there is none yet, nothing
-/// when it is no such name.
+/// The session path for an artifact's name; empty if it does not exist yet, `None` if there is no such artifact.
 fn artifact_path(artifact: &str, ledger: &SessionLedger, state: &State) -> Option<String> {
     let path = match artifact {
         "standards" => Some("standards-bundle.md".to_owned()),
@@ -177,11 +181,10 @@ fn artifact_path(artifact: &str, ledger: &SessionLedger, state: &State) -> Optio
         "latest" if state.is_request() => Some(newest_artifact(state)),
         "code" => newest_bound(state, |path| path.starts_with(&newest_code(state))),
         _ => {
-            let is_meant = |spec: &&PhaseSpec| spec.artifact == artifact || spec.file == artifact;
-            let spec = state.flow.phases.iter().find(is_meant)?;
+            let spec = state.flow.phase_of_artifact(artifact)?;
             match (spec.recipe, spec.gives) {
                 (PhaseRecipe::Session, Gives::Verdict | Gives::Files | Gives::Edits) => {
-                    // One that waits at its gate is the newest.
+                    // A reply that waits at its gate is the newest.
                     let waiting =
                         state.response_path().filter(|path| state.phase == spec.name && ledger.is_file(path));
                     let is_reply = |path: &str| state.flow.phase_of_response(path) == Some(spec.name);
@@ -194,7 +197,7 @@ fn artifact_path(artifact: &str, ledger: &SessionLedger, state: &State) -> Optio
     Some(path.unwrap_or_default())
 }
 
-/// The names of artifacts that can be shown now.
+/// The artifacts that can be shown now.
 pub(super) fn artifact_names(ledger: &SessionLedger, state: &State) -> Vec<String> {
     let of_phase = |spec: &PhaseSpec| match (spec.recipe, spec.gives) {
         (PhaseRecipe::Session, Gives::Files | Gives::Edits) => None,
@@ -208,24 +211,24 @@ pub(super) fn artifact_names(ledger: &SessionLedger, state: &State) -> Vec<Strin
     state.flow.phases.iter().filter_map(of_phase).chain(common).filter(is_there).collect()
 }
 
-/// The approved file that was approved last among those a test lets pass.
+/// The most recently approved file that satisfies a test.
 fn newest_bound(state: &State, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
     let wanted = state.bound.iter().filter(|(path, _)| is_wanted(path));
     wanted.max_by_key(|(path, bound)| (bound.rank, *path)).map(|(path, _)| path.clone())
 }
 
-/// The iterations that have approved code.
+/// The iterations with approved code.
 pub(super) fn iterations_with_code(state: &State) -> Vec<u32> {
     let iterations = state.bound.keys().filter_map(|path| Some(code_file(path)?.0));
     iterations.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
-/// The code directory of the last iteration that has approved code.
+/// The code directory of the last iteration with approved code.
 pub(super) fn newest_code(state: &State) -> String {
     code_path(*iterations_with_code(state).last().unwrap_or(&1), "")
 }
 
-/// The result that was approved last, else the prompt.
+/// The most recently approved result, or the prompt.
 fn newest_artifact(state: &State) -> String {
     let artifacts = state.flow.phases.iter().map(PhaseSpec::artifact_file);
     let bound = artifacts.filter_map(|file| Some((state.bound.get(&file)?.rank, file)));

@@ -1,7 +1,7 @@
-//! A provider judges what lies at a gate.
+//! Lets a provider judge what is at a gate.
 //!
-//! It sees what it judges and what that was made from. PASS lets it through; any other verdict turns it down, with
-//! the provider's words as the feedback that the next prompt carries; without a verdict a person decides.
+//! The judge sees the prompt or reply and what it was made from. PASS approves it; any other verdict rejects it, with
+//! the judge's answer as feedback for the next prompt. Without a verdict a person decides.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -27,18 +27,18 @@ use crate::prompt::gather::ChangeFlags;
 use crate::prompt::system_templates::GATE_TEMPLATE;
 use crate::session::session_error::SessionError;
 
-/// What calls of judges are named after.
+/// The name of judge calls.
 const GATE: &str = "gate";
-/// What a judge that may rewrite puts its own version in.
+/// The tags around a judge's own version.
 const REWRITE: (&str, &str) = ("<rewrite>", "</rewrite>");
 
 impl OpenSession<'_> {
-    /// Lets a provider judge what lies at the gate.
+    /// Asks a provider to judge what is at the gate.
     pub(crate) fn judge(&mut self, stage: Stage, name: &str) -> Result<StepOutcome, SessionError> {
         self.refuse_stale()?;
         let exchange = Exchange::open(self.engine, self.config(), name, Rounds::without_tools())?;
         if self.state.is_judged && !exchange.is_free() {
-            return self.leave_to_person(name, "the call was interrupted, so a person decides");
+            return self.leave_to_person(name, "the call was interrupted, so you decide");
         }
         let payload = Rc::new(self.gate_payload(stage)?);
         let call_name = format!("{}-{GATE}", Self::call_name(self.state.phase, self.state.iteration));
@@ -49,7 +49,7 @@ impl OpenSession<'_> {
         exchange.run(&mut JudgeAsker { session: self, stage, name }, order)
     }
 
-    /// Does what the judge says.
+    /// Performs the judge's decision.
     fn act_on_verdict(
         &mut self,
         stage: Stage,
@@ -58,14 +58,14 @@ impl OpenSession<'_> {
     ) -> Result<StepOutcome, SessionError> {
         let by = Actor::Provider(name.to_owned());
         let is_approved = match parse_verdict_tag(answer).value {
-            None => return self.leave_to_person(name, "its answer has no verdict, so a person decides"),
+            None => return self.leave_to_person(name, "its answer has no verdict, so you decide"),
             Some(Verdict::Pass) => true,
             Some(_) => false,
         };
         if is_approved {
             match stage {
                 Stage::Prompt => self.approve_prompt(by, None)?,
-                Stage::Response => self.take_reply(by)?,
+                Stage::Response => self.take_reply(by, None)?,
             }
         } else {
             self.reject_at_gate(stage, name, answer)?;
@@ -77,7 +77,7 @@ impl OpenSession<'_> {
         let may_rewrite = self.setup()?.gate(self.state.phase, stage).allow_rewrite;
         let rewritten = rewritten(answer).filter(|_| may_rewrite && stage == Stage::Prompt);
         if let Some(text) = rewritten {
-            // The judge's version takes the place of the prompt, and a person looks at it.
+            // The judge's version replaces the prompt, and a person looks at it.
             let path = self.state.written.first().map(|file| file.path.clone());
             if let Some(path) = path {
                 let kept = self.keep_rejected(std::slice::from_ref(&path))?;
@@ -110,7 +110,7 @@ impl OpenSession<'_> {
         Ok(StepOutcome::Done(Performed::Noted { message: format!("{name}: {message}") }))
     }
 
-    /// What the judge gets, whoever it is: what lies at the gate, and what it was made from.
+    /// The judge's payload: what is at the gate, and what it was made from.
     pub(crate) fn gate_payload(&mut self, stage: Stage) -> Result<Payload, SessionError> {
         let phase = self.state.phase;
         let artifact = |name: &str, content: String| ContextDocument {
@@ -148,13 +148,13 @@ impl OpenSession<'_> {
         let rewriting = if may_rewrite {
             let (begin, end) = REWRITE;
             format!(
-                " If you stop it, you may put a whole new version of it between {begin} and {end}, before the verdict."
+                " If you stop it, you may write a complete new version of it between {begin} and {end}, before the verdict."
             )
         } else {
             String::new()
         };
         let instructions = format!(
-            "The artifact `{subject}` lies at the gate `{}.{}`. {}{rewriting}",
+            "The artifact `{subject}` is pending at the gate `{}.{}`. {}{rewriting}",
             phase.as_str(),
             stage.as_str(),
             question(self.spec()?, stage)
@@ -177,7 +177,7 @@ impl OpenSession<'_> {
     }
 }
 
-/// A gate that asks its judge.
+/// The asker for judges.
 struct JudgeAsker<'s, 'e> {
     session: &'s mut OpenSession<'e>,
     stage: Stage,
@@ -185,7 +185,7 @@ struct JudgeAsker<'s, 'e> {
 }
 
 impl Asker for JudgeAsker<'_, '_> {
-    /// A judge has no tools.
+    /// Judges have no tools.
     type Calls = Infallible;
     type End = StepOutcome;
     type Error = SessionError;
@@ -214,7 +214,7 @@ impl Asker for JudgeAsker<'_, '_> {
     }
 
     fn on_sent(&mut self, sending: &OutgoingRequest<'_>) -> Result<(), SessionError> {
-        // A judge that costs nothing is asked again after an interruption; the journal has it once.
+        // A free judge is asked again after an interruption, without a second event.
         if self.session.state.is_judged {
             return Ok(());
         }
@@ -234,9 +234,9 @@ impl Asker for JudgeAsker<'_, '_> {
         let CallFailure { error, mut call, .. } = failure;
         call.kept = self.session.keep_call_files(files)?;
         let message = error.to_string();
-        // What the failed call cost is on record with the words that leave the gate to a person.
+        // The cost of the failed call is recorded first; then a person decides.
         self.session.commit(Command::RecordGateAnswer { reply: None, call: Some(call) })?;
-        // Whoever stops a judge has not decided: it is asked again by the next command.
+        // After an interruption by the user, the next command asks the judge again.
         if !matches!(error, AskError::Stopped { .. }) {
             self.session.leave_to_person(self.name, &message)?;
         }
@@ -276,7 +276,7 @@ impl Asker for JudgeAsker<'_, '_> {
     }
 }
 
-/// What a gate asks.
+/// The question for the judge.
 fn question(spec: &PhaseSpec, stage: Stage) -> &'static str {
     if stage == Stage::Prompt {
         return "Is it complete, free of contradictions and ready to be sent?";
@@ -287,7 +287,7 @@ fn question(spec: &PhaseSpec, stage: Stage) -> &'static str {
         Gives::Files | Gives::Edits => {
             "Does it implement the plan? A code review follows and is not your task."
         }
-        // The first text of a flow is its plan; what follows a review closes the session.
+        // The first text of a flow is its plan; the text after a review closes the session.
         Gives::Text if spec.next == Some(Target::Complete) => {
             "Is the record complete, and does it say nothing that was not done?"
         }
@@ -295,7 +295,7 @@ fn question(spec: &PhaseSpec, stage: Stage) -> &'static str {
     }
 }
 
-/// The judge's words without its thoughts, verdict and rewriting.
+/// The judge's answer without thoughts, verdict and rewrite.
 fn feedback(answer: &str) -> String {
     let text = without_thoughts(answer);
     let text = match (text.find(REWRITE.0), text.rfind(REWRITE.1)) {
@@ -308,7 +308,7 @@ fn feedback(answer: &str) -> String {
     };
     let lines = text.lines().filter(|line| !line.trim().starts_with("<review>"));
     let text = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
-    if text.is_empty() { "it was turned down without a word".to_owned() } else { text }
+    if text.is_empty() { "it was rejected without a reason".to_owned() } else { text }
 }
 
 /// The judge's own version.

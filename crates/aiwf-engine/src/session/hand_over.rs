@@ -1,4 +1,4 @@
-//! Lets another provider do a phase: the current one, or those that are still to come.
+//! Assigns phases to another provider.
 
 use aiwf_session::{Agent, Command, FileHash, Phase, Step, decide};
 
@@ -11,26 +11,30 @@ use crate::ledger::SessionRef;
 use crate::session::session_error::SessionError;
 
 impl Engine {
-    /// Sends the same prompt once more, to another provider when one is named.
+    /// Sends the same prompt again, to another provider if one is given.
     ///
     /// A prompt that does not fit the new provider is built again.
-    pub fn retry_with<'a>(
+    pub fn retry<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
         provider: Option<&str>,
     ) -> Result<Decided, SessionError> {
-        let Some(provider) = provider else { return self.retry(given) };
         let mut session = self.open_at_gate(given)?;
-        session.refuse_cancelled()?;
-        let phase = session.state.phase;
-        let agent = chosen_agent(provider, phase, session.config())?;
-        session.hand_over(phase, &agent)?;
-        session.continue_past_phase();
+        if let Some(provider) = provider {
+            session.refuse_cancelled()?;
+            let phase = session.state.phase;
+            let agent = chosen_agent(provider, phase, session.config())?;
+            session.hand_over(phase, &agent)?;
+            session.continue_past_phase();
+        } else {
+            let by = session.person();
+            session.send_again(by)?;
+        }
         let performed = session.run_until_waiting()?;
         Ok(Self::decided(&session, performed))
     }
 
-    /// Lets other providers do phases from here on; nothing is asked now.
+    /// Assigns phases to other providers without asking them yet.
     pub fn assign<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -56,7 +60,7 @@ impl Engine {
 }
 
 impl OpenSession<'_> {
-    /// Lets another provider do a phase. A reply that it already has is kept under another name.
+    /// Assigns a phase to another provider. An existing reply is kept under another name.
     fn hand_over(&mut self, phase: Phase, agent: &Agent) -> Result<(), SessionError> {
         let rebuilds_prompt = phase == self.state.phase && self.needs_other_prompt(phase, agent)?;
         let command = |by, kept: Vec<FileHash>| Command::HandOver {
@@ -82,8 +86,8 @@ impl OpenSession<'_> {
         Ok(self.ledger.files()?.remove(&response)?)
     }
 
-    /// Whether the approved prompt of a phase does not fit another provider: one edits files, the other replies with
-    /// edits, or one takes system text apart.
+    /// Whether the approved prompt does not fit another provider: because only one of them edits files itself, or only
+    /// one takes a system prompt.
     fn needs_other_prompt(&self, phase: Phase, agent: &Agent) -> Result<bool, SessionError> {
         let old = self.state.provider(phase);
         let config = self.config();

@@ -1,4 +1,4 @@
-//! The journal of a session, checked line by line, and how commands find theirs.
+//! Opens and checks the journal of a session, and resolves which session a command means.
 
 use aiwf_config::Settings;
 use aiwf_session::{Event, State};
@@ -8,8 +8,7 @@ use crate::ledger::{Candidates, SessionLedger, SessionRef, resolve};
 use crate::session::session_error::SessionError;
 
 impl SessionLedger {
-    /// The journal of a session, checked: its chain, and that every line says what aiwf would have written for this
-    /// very session.
+    /// Opens the journal and checks its hash chain and every event.
     pub(crate) fn journal(&self) -> Result<Journal<Event>, SessionError> {
         let mut state = State::default();
         self.read_journal(
@@ -23,7 +22,7 @@ impl SessionLedger {
     }
 }
 
-/// The session to go on with: the one that is named, else the only one that is open.
+/// The session to continue: the given one, or the only open one.
 pub(crate) fn find<'a>(
     settings: &Settings,
     session: impl Into<SessionRef<'a>>,
@@ -32,7 +31,7 @@ pub(crate) fn find<'a>(
     resolve(settings, session.typed(), session.scope(), Candidates::Open)
 }
 
-/// The session to look at: the one that is named, else the only one that is open, else the only one there is.
+/// The session to read: the given one, or the only open one, or the only one.
 pub(crate) fn find_any<'a>(
     settings: &Settings,
     session: impl Into<SessionRef<'a>>,
@@ -41,7 +40,7 @@ pub(crate) fn find_any<'a>(
     resolve(settings, session.typed(), session.scope(), Candidates::All)
 }
 
-/// The session to apply: the one that is named, else the only complete one, else as for looking.
+/// The session to apply: the given one, or the only complete one, or as in [`find_any`].
 pub(crate) fn find_complete<'a>(
     settings: &Settings,
     session: impl Into<SessionRef<'a>>,

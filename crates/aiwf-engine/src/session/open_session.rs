@@ -1,4 +1,4 @@
-//! A session that is being worked on: locked, folded, and changed only through the machine.
+//! A session opened by a command: locked, folded, and changed only through the state machine.
 
 use std::rc::Rc;
 
@@ -18,21 +18,16 @@ use crate::ledger::SessionLedger;
 use crate::session::session_error::SessionError;
 use crate::trust::{self, Witness};
 
-/// What a payload was built for: the phase, the iteration, the files it was written to, and what they hold now.
+/// What a payload was built for: phase, iteration, prompt files, and their current hashes.
 pub(super) type BuiltFor = (Phase, u32, Vec<FileHash>, Vec<String>);
 
-/// What a session is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpenMode {
-    /// To act on it.
     Write,
-    /// To begin it.
     Created,
-    /// To look at it.
     ReadOnly,
 }
 
-/// A locked session.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one command")]
 pub(crate) struct OpenSession<'e> {
     pub(crate) engine: &'e crate::Engine,
@@ -40,41 +35,45 @@ pub(crate) struct OpenSession<'e> {
     pub(crate) state: State,
     journal: Journal<aiwf_session::Event>,
     profile: Option<Profile>,
-    /// Whether the profile is not the one the session began with.
+    /// Whether the profile changed since the session started.
     pub(crate) is_profile_changed: bool,
-    /// The phase and iteration after which a phase command stops; other commands go on.
+    /// The phase and iteration after which a phase command stops; `None` for commands that do not stop.
     pub(super) stop_after: Option<(Phase, u32)>,
     config: Config,
     toolbox: Option<Rc<Toolbox>>,
-    /// The tools of the phase and provider that were asked for last.
+    /// The tools of the phase and provider that were used last.
     tools: Option<(Phase, String, Option<Rc<PhaseTools>>)>,
-    /// The payload that was built last, and what it was built for.
+    /// The last payload, and what it was built for.
     pub(super) built: Option<(BuiltFor, Rc<Payload>)>,
-    /// Whether a person was asked by this command; asking again would change nothing.
+    /// Whether this command has already asked a person; asking again would change nothing.
     pub(super) is_person_asked: bool,
-    /// Whether this command has said what the prompt leaves out.
+    /// Whether this command has reported what the prompt leaves out.
     pub(super) is_left_out_reported: bool,
-    /// What a flag of this command says that receivers of new prompts can do with files.
+    /// Whether this command made or reset the worktree.
+    pub(super) is_worktree_fresh: bool,
+    /// File access for new prompts, from a flag of this command.
     pub(super) fs_ability: Option<FsAbility>,
-    /// Whether something happened since `session.json` was written.
+    /// Whether `session.json` is out of date.
     is_snapshot_due: bool,
-    /// Whether the user began it: what its journal says that somebody typed, the user typed.
+    /// Whether this command moved the session to another step, so that the user may have to be told.
+    has_moved: bool,
+    /// Whether this user started the session; only then does the journal prove what the user typed.
     pub(super) is_own: bool,
-    /// Remembers how far the journal is; nothing when the session is only looked at.
+    /// Remembers the length of the journal; `None` for read-only access.
     witness: Option<Witness>,
-    /// Held by who acts; who only looks has none.
+    /// `None` for read-only access.
     lock: Option<Lock>,
 }
 
 impl<'e> OpenSession<'e> {
-    /// Opens a session to act on it: takes the lock, reads the journal, removes what a crash left half done.
+    /// Opens a session for changes: takes the lock, reads the journal, and cleans up after a crash.
     ///
-    /// One that is not the user's is refused before anything is touched.
+    /// A foreign session is refused before anything is touched.
     pub(crate) fn open(engine: &'e crate::Engine, ledger: SessionLedger) -> Result<Self, SessionError> {
         Self::open_locked(engine, ledger, OpenMode::Write)
     }
 
-    /// Opens a session that this process created.
+    /// Opens a session that this process has just created.
     pub(crate) fn open_created(
         engine: &'e crate::Engine,
         ledger: SessionLedger,
@@ -94,7 +93,7 @@ impl<'e> OpenSession<'e> {
         Ok(session)
     }
 
-    /// Opens a session to look at it, whoever created it: nothing is locked, written, removed or put on record.
+    /// Opens any session for reading: takes no lock and changes nothing.
     pub(crate) fn open_read_only(
         engine: &'e crate::Engine,
         ledger: SessionLedger,
@@ -139,26 +138,26 @@ impl<'e> OpenSession<'e> {
             built: None,
             is_person_asked: false,
             is_left_out_reported: false,
+            is_worktree_fresh: false,
             fs_ability: engine.call_context().fs_ability,
             is_snapshot_due: false,
+            has_moved: false,
             is_own,
             witness,
             lock,
         })
     }
 
-    /// What the session was set up with.
     pub(crate) fn setup(&self) -> Result<&Setup, SessionError> {
         self.state.setup.as_ref().ok_or_else(|| SessionError::EmptySession { id: self.ledger.id.clone() })
     }
 
-    /// What the flow says about the current phase.
+    /// The flow's settings of the current phase.
     pub(crate) fn spec(&self) -> Result<&PhaseSpec, SessionError> {
         let phase = self.state.phase;
         self.state.flow.spec(phase).ok_or(SessionError::NoPrompt { phase })
     }
 
-    /// The profile of the session, loaded once.
     pub(crate) fn profile(&mut self) -> Result<&Profile, SessionError> {
         if self.profile.is_none() {
             let setup = self.setup()?;
@@ -173,7 +172,7 @@ impl<'e> OpenSession<'e> {
         self.profile.as_ref().ok_or(SessionError::NoOpenSession)
     }
 
-    /// The tools that the provider of a phase may call; their servers are started once.
+    /// The tools of a phase. Their servers are started once.
     pub(crate) fn tools(
         &mut self,
         phase: Phase,
@@ -199,21 +198,22 @@ impl<'e> OpenSession<'e> {
         Ok(tools)
     }
 
-    /// What a phase may touch.
+    /// The file access of a phase.
     fn access(&self, phase: Phase) -> Access {
         self.state.flow.spec(phase).map_or(Access::Read, |spec| spec.access)
     }
 
-    /// Lets the machine decide; what it decides is in the journal when this returns.
+    /// Runs a command through the state machine. Its events are in the journal when this returns.
     pub(crate) fn commit(&mut self, command: Command) -> Result<(), SessionError> {
-        debug_assert!(self.lock.is_some(), "only who holds the lock puts something on record");
+        debug_assert!(self.lock.is_some(), "only the holder of the lock records events");
         let events = decide(&self.state, command)?;
         let state = events.iter().fold(self.state.clone(), State::evolve);
         self.journal.append(&clock::now(), events)?;
         let has_ended = state.step == Step::Ended && self.state.step != Step::Ended;
+        self.has_moved |= state.step != self.state.step || state.phase != self.state.phase;
         self.state = state;
         if has_ended {
-            // What it made is in the ledger; a worktree that cannot be removed now goes with the session.
+            // Its changes are in the ledger. A worktree that cannot be removed now is removed with the session.
             drop(self.engine.remove_worktree(&self.ledger.id));
         }
         self.is_snapshot_due = true;
@@ -223,10 +223,9 @@ impl<'e> OpenSession<'e> {
         Ok(())
     }
 
-    /// Writes `session.json` when something happened since; it is derived and can be made again at any time.
+    /// Writes `session.json` if it is out of date.
     ///
-    /// Once for a command, however much happens, and before a call that may take long. A list does not believe one that
-    /// is behind its journal.
+    /// Once per command, and before long calls. Readers ignore a snapshot that is behind the journal.
     pub(crate) fn write_snapshot(&mut self) -> Result<(), SessionError> {
         if !std::mem::take(&mut self.is_snapshot_due) {
             return Ok(());
@@ -234,25 +233,25 @@ impl<'e> OpenSession<'e> {
         Snapshot::of(&self.ledger, &self.state, &self.journal).write(&self.ledger)
     }
 
-    /// The bytes of a file of the session.
+    /// Reads a file of the session.
     pub(crate) fn read(&self, relative: &str) -> Result<Vec<u8>, SessionError> {
         let missing = || SessionError::Missing { path: self.ledger.shown(relative) };
         let bytes = self.ledger.read(relative)?.ok_or_else(missing)?;
-        // Who acts has taken back what a command that was cut short wrote; who looks must see the same.
+        // A command that changes the session has already restored interrupted writes; readers must see the same bytes.
         match self.approved_instead(relative, &sha256_hex(&bytes)) {
             Some(approved) if self.lock.is_none() => Ok(approved),
             _ => Ok(bytes),
         }
     }
 
-    /// A file as it is now, its bytes kept so that an approval can always be shown.
+    /// Hashes a file and stores its bytes, so that an approval can always be shown.
     pub(crate) fn keep(&self, relative: &str) -> Result<FileHash, SessionError> {
         let bytes = self.read(relative)?;
         let sha256 = self.ledger.keep(&bytes)?;
         Ok(FileHash { path: relative.to_owned(), sha256 })
     }
 
-    /// A file as it is now, by its hash alone; it may be large.
+    /// Hashes a file without storing it; it may be large.
     pub(crate) fn hash(&self, relative: &str) -> Result<FileHash, SessionError> {
         let sha256 = self.ledger.files()?.sha256(relative);
         let sha256 = sha256.map_err(|error| self.ledger.unusable(relative, error))?;
@@ -260,44 +259,41 @@ impl<'e> OpenSession<'e> {
         Ok(FileHash { path: relative.to_owned(), sha256: sha256.ok_or_else(missing)? })
     }
 
-    /// Writes a file of the session, durably.
+    /// Writes a file of the session and syncs it.
     pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<FileHash, SessionError> {
         self.refuse_links(relative)?;
         self.ledger.files()?.write(relative, bytes, Durability::PowerLoss)?;
         Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(bytes) })
     }
 
-    /// A link inside a session could lead anywhere; what a program is told to write is not behind one.
+    /// Refuses links: a path that a program is told to write must not lead out of the session.
     pub(crate) fn refuse_links(&self, relative: &str) -> Result<(), SessionError> {
         let refused = self.ledger.files()?.refuse_links(relative);
         refused.map_err(|error| self.ledger.unusable(relative, error))
     }
 
-    /// Approved files that are not what they were; commands that would build on them refuse.
     pub(crate) fn refuse_stale(&self) -> Result<(), SessionError> {
         let stale = super::verify::stale(&self.ledger, &self.state);
         if stale.is_empty() { Ok(()) } else { Err(SessionError::Stale { files: stale }) }
     }
 
-    /// Forgets a session that never began.
+    /// Removes a session whose creation failed.
     pub(crate) fn forget(&self) {
         if let Some(witness) = &self.witness {
             witness.forget(self.journal.lines());
         }
     }
 
-    /// The person at the keyboard.
+    /// The current user.
     pub(crate) fn person(&self) -> Actor {
         let name = self.engine.settings().user.clone().unwrap_or_else(|| "unknown".to_owned());
         Actor::Person(Person { name, surface: self.engine.call_context().surface })
     }
 
-    /// The number of the last event.
     pub(crate) fn last_seq(&self) -> u64 {
         self.journal.lines().len() as u64
     }
 
-    /// The configuration.
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
@@ -305,7 +301,10 @@ impl<'e> OpenSession<'e> {
 
 impl Drop for OpenSession<'_> {
     fn drop(&mut self) {
-        // What happened is in the journal; without this a list takes a little longer.
+        // The snapshot can be rebuilt from the journal; without it a list takes longer.
         drop(self.write_snapshot());
+        if std::mem::take(&mut self.has_moved) && !std::thread::panicking() {
+            self.tell_user();
+        }
     }
 }

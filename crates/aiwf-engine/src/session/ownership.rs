@@ -1,7 +1,7 @@
-//! Who owns which part of a prompt file, after a person may have edited it.
+//! Finds the owner of each part of a prompt file after a person may have edited it.
 //!
-//! In: the stretches as they were built, and the text as it is. Out: the same stretches where they still stand, in
-//! order; everything between them belongs to a section `edited`, whose source is the file.
+//! In: the stretches as built, and the current text. Out: the stretches that are unchanged, in order; all text between
+//! them belongs to the section `edited`, whose source is the file.
 
 use aiwf_prompt::{OwnedText, Role};
 

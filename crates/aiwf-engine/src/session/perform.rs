@@ -1,4 +1,4 @@
-//! Performs effects: each does its work on disk first and is in the journal when it returns.
+//! Performs effects: each does its work on disk, then records it in the journal.
 
 use std::fmt;
 
@@ -13,79 +13,51 @@ use crate::checks::checks_summary;
 use crate::prompt::left_out::left_out_lines;
 use crate::session::session_error::SessionError;
 
-/// Something that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Performed {
-    /// A prompt lies ready.
+    /// A prompt is ready.
     PromptWritten {
-        /// The phase.
         phase: Phase,
-        /// The file, relative to the session.
+        /// Relative to the session.
         path: String,
-        /// What it was to hold and does not.
         left_out: Vec<LeftOut>,
     },
-    /// An open gate let it pass.
-    GatePassed {
-        /// The phase.
-        phase: Phase,
-        /// The stage.
-        stage: &'static str,
-    },
+    /// A skipped gate let it pass.
+    GatePassed { phase: Phase, stage: &'static str },
     /// A provider was asked.
-    Asked {
-        /// The provider.
-        provider: String,
-    },
-    /// A provider judged what lies at the gate.
-    Judged {
-        /// The provider.
-        provider: String,
-        /// Whether it said yes.
-        is_approved: bool,
-    },
-    /// A call is not made, since it may cost more than may be spent.
+    Asked { provider: String },
+    /// A judge decided.
+    Judged { provider: String, is_approved: bool },
+    /// A call was not made because it could exceed the budget.
     BudgetReached {
-        /// What is spent, what the call might cost, and the limit.
+        /// Spent so far, estimated cost of the call, and the limit.
         message: String,
     },
-    /// Something about a call that is worth saying.
-    Noted {
-        /// What.
-        message: String,
-    },
-    /// The profile is not what it was when the session began; its prompts and parsers may differ.
-    ProfileChanged {
-        /// The profile.
-        name: String,
-    },
-    /// A reply to a prompt approved it.
+    /// A note about a call.
+    Noted { message: String },
+    /// The profile changed since the session started; its prompts and parsers may differ.
+    ProfileChanged { name: String },
+    /// A reply approved its prompt.
     PromptImplied {
-        /// The file, relative to the session.
+        /// Relative to the session.
         path: String,
     },
-    /// A person's words were kept under another name.
+    /// A person's text was kept under another name.
     Kept {
-        /// The file, relative to the session.
+        /// Relative to the session.
         path: String,
     },
-    /// Checks ran.
     ChecksRan {
-        /// The phase whose files they checked.
+        /// The phase whose files were checked.
         phase: Phase,
-        /// How each ended.
         results: Vec<CheckResult>,
     },
-    /// Checks are not run before the user agrees to their commands.
-    ChecksHeld {
-        /// Their names.
-        names: Vec<String>,
-    },
-    /// A reply is there.
+    /// Checks wait for the user's consent to their commands.
+    ChecksHeld { names: Vec<String> },
     ReplyReceived {
-        /// The file, relative to the session.
+        /// Relative to the session.
         path: String,
-        /// Things worth saying about the call.
+        /// Notes about the call.
         notes: Vec<String>,
     },
 }
@@ -104,9 +76,9 @@ impl fmt::Display for Performed {
                 write!(formatter, "warning: profile `{name}` changed since the session began")
             }
             Self::PromptImplied { path } => {
-                write!(formatter, "approved the prompt {path} as it is on disk: you pasted it")
+                write!(formatter, "approved the prompt {path} as it is on disk, since you pasted it")
             }
-            Self::Kept { path } => write!(formatter, "kept what was edited as {path}"),
+            Self::Kept { path } => write!(formatter, "saved your edited version as {path}"),
             Self::ReplyReceived { path, notes } => {
                 write!(formatter, "reply saved to {path}")?;
                 notes.iter().try_for_each(|note| write!(formatter, "; {note}"))
@@ -123,29 +95,27 @@ impl fmt::Display for Performed {
                 write!(formatter, "{phase}: {}", checks_summary(&results))
             }
             Self::ChecksHeld { names } => {
-                write!(formatter, "checks wait for your consent: {}", names.join(", "))
+                write!(formatter, "checks are waiting for your consent: {}", names.join(", "))
             }
             Self::Noted { message } => formatter.write_str(message),
         }
     }
 }
 
-/// How a step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StepOutcome {
-    /// Something was done.
     Done(Performed),
-    /// A person or a reply is awaited.
+    /// A person or a reply is needed.
     Waiting,
 }
 
-/// Steps without a person that one command may take: far more than any session needs.
+/// Upper bound for steps of one command: far more than any session needs.
 const MAX_STEPS: usize = 1_000;
 
 impl OpenSession<'_> {
-    /// Does the next thing that needs no decision, and reports it to the watcher at once.
+    /// Performs the next step that needs no decision, and reports it to the watcher.
     ///
-    /// A failure names the session and the phase: a command may pass through several phases.
+    /// Errors name the session and the phase, because a command may run several phases.
     pub(crate) fn step(&mut self) -> Result<StepOutcome, SessionError> {
         let outcome =
             self.next_step().map_err(|error| error.in_phase(self.ledger.label(), self.state.phase))?;
@@ -164,23 +134,23 @@ impl OpenSession<'_> {
         }
     }
 
-    /// Reports something that was done to the watcher.
+    /// Reports a step to the watcher.
     pub(crate) fn notify(&self, done: &Performed) {
         self.engine.call_context().notify(CallEvent::Performed(done));
     }
 
-    /// Wakes a session that waits at a limit when the configuration allows more by now; says whether it did.
+    /// Resumes a session paused at a limit if the configuration now allows more; returns whether it did.
     pub(crate) fn resume_if_limit_raised(&mut self) -> Result<bool, SessionError> {
         if self.state.gate_over_budget {
             return self.resume_gate_if_budget_raised();
         }
         let Step::Paused(pause) = self.state.step else { return Ok(false) };
         let command = match pause {
-            // Checks run as soon as the user agreed to them; the others are a person's decision.
+            // Checks run as soon as the user consented. Other pauses need a decision.
             Pause::CheckConsent => return self.run_checks(),
             Pause::Verdict | Pause::NoTarget | Pause::Checks => return Ok(false),
             Pause::IterationCap => {
-                // What nobody set allows nothing: the flow has its own caps.
+                // Without a configured limit the caps of the flow apply.
                 let Some(max_iterations) = self.configured_rounds() else { return Ok(false) };
                 if max_iterations <= self.state.round.max(self.setup()?.max_iterations) {
                     return Ok(false);
@@ -201,7 +171,7 @@ impl OpenSession<'_> {
         Ok(true)
     }
 
-    /// How many rounds the configuration allows now, when it says so.
+    /// The configured number of rounds, if set.
     fn configured_rounds(&self) -> Option<u32> {
         let config = self.config();
         let max =
@@ -209,7 +179,7 @@ impl OpenSession<'_> {
         (max.origin != Origin::Default).then(|| max.value.get())
     }
 
-    /// Lets the provider at the gate be asked when the configuration allows more by now; says whether it does.
+    /// Lets the judge be asked if the configuration now allows more; returns whether it does.
     fn resume_gate_if_budget_raised(&mut self) -> Result<bool, SessionError> {
         let (Approver::Ai(name), Some(stage)) = (self.state.approver().clone(), self.state.stage) else {
             return Ok(false);
@@ -222,7 +192,7 @@ impl OpenSession<'_> {
         Ok(true)
     }
 
-    /// Goes on until a person or a reply is needed, or nothing is left to do.
+    /// Continues until a person or a reply is needed, or nothing is left to do.
     pub(crate) fn run_until_waiting(&mut self) -> Result<Vec<Performed>, SessionError> {
         let mut performed = Vec::new();
         for _ in 0..MAX_STEPS {
@@ -240,7 +210,7 @@ impl OpenSession<'_> {
     }
 
     fn perform(&mut self, effect: Effect) -> Result<StepOutcome, SessionError> {
-        // A prompt that no person approves is sent for the receiver that this command names, as `preview` shows it.
+        // A prompt that no person approves is sent with the file access of this command, as `preview` shows it.
         let is_at_prompt = matches!(
             effect,
             Effect::PassGate { stage: Stage::Prompt } | Effect::Judge { stage: Stage::Prompt, .. }
@@ -260,7 +230,7 @@ impl OpenSession<'_> {
                 let passed = Performed::GatePassed { phase: self.state.phase, stage: stage.as_str() };
                 match stage {
                     Stage::Prompt => self.approve_prompt(Actor::OpenGate, None)?,
-                    Stage::Response => self.take_reply(Actor::OpenGate)?,
+                    Stage::Response => self.take_reply(Actor::OpenGate, None)?,
                 }
                 Ok(StepOutcome::Done(passed))
             }
@@ -280,7 +250,7 @@ impl OpenSession<'_> {
         self.refuse_stale()?;
         let paths = self.state.files_at_gate();
         let files = paths.iter().map(|path| self.keep(path)).collect::<Result<Vec<_>, _>>()?;
-        // What cannot be sent is not approved: the prompt can still be edited or turned down.
+        // A payload that cannot be sent is not approved: the prompt can still be edited or rejected.
         if self.state.step == Step::PromptReady {
             let payload = self.payload()?;
             self.refuse_over_budget(&payload)?;
@@ -289,7 +259,7 @@ impl OpenSession<'_> {
         self.commit(Command::ApprovePrompt { by, files, is_checked })
     }
 
-    /// Takes the file at the awaited path as the reply; says whether there is one.
+    /// Records the file at the expected path as the reply; returns whether there is one.
     pub(crate) fn record_reply_file(&mut self) -> Result<bool, SessionError> {
         let path = self.response_path()?;
         if !self.ledger.is_file(&path) {
@@ -297,7 +267,7 @@ impl OpenSession<'_> {
         }
         let response = self.keep(&path)?;
         if self.state.response.as_ref() != Some(&response) {
-            // After a crash the reply of an agent is there, and so is what it did in its worktree.
+            // After a crash the agent's reply and its changes in the worktree are both on disk.
             let is_agents = self.state.is_interrupted() && self.works_in_worktree(self.state.phase)?;
             let changes = is_agents.then(|| self.take_worktree()).transpose()?.map(|(file, _)| file);
             self.commit(Command::RecordReply { response, call: None, changes })?;

@@ -1,4 +1,4 @@
-//! What will be sent next, exactly.
+//! Shows exactly what will be sent next.
 
 use std::rc::Rc;
 
@@ -17,70 +17,57 @@ use crate::session::session_error::SessionError;
 /// The next payload.
 #[derive(Debug, Serialize)]
 pub struct SessionPreview {
-    /// The session.
     pub session_id: String,
-    /// The system text, when the provider takes one.
+    /// Set if the provider takes a system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// The user's text.
     pub prompt: String,
-    /// The same as messages.
     pub messages: Vec<PreviewMessage>,
-    /// The tools that the provider calls by its own means; all others read of them in the prompt.
+    /// Tools in the provider's own format. Other providers get tools as prompt text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
-    /// The files that travel with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PreviewFile>,
-    /// What it was to hold and does not.
     pub left_out: Vec<LeftOut>,
-    /// What a person should know.
+    /// Warnings for the user.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What it is made of.
     pub sections: Vec<SectionHash>,
-    /// Its figures.
     pub metadata: PreviewMetadata,
 }
 
-/// A file that travels with the payload.
+/// An attached file.
 #[derive(Debug, Serialize)]
 pub struct PreviewFile {
-    /// The path that the text names it by.
+    /// The path that the prompt uses for it.
     pub path: String,
-    /// Its size.
     pub bytes: usize,
-    /// SHA-256 of what it says.
+    /// SHA-256 of the content.
     pub sha256: String,
 }
 
-/// One message.
 #[derive(Debug, Serialize)]
 pub struct PreviewMessage {
-    /// Who speaks it.
     pub role: &'static str,
-    /// What it says.
     pub content: String,
 }
 
-/// The figures of a payload.
+/// Size and settings of a payload.
 #[derive(Debug, Serialize)]
 pub struct PreviewMetadata {
-    /// The phase.
     pub phase: Phase,
-    /// The provider.
     pub provider: String,
     /// SHA-256 of the canonical form.
     pub payload_sha256: String,
-    /// What the provider can do with files.
+    /// File access of the provider.
     pub fs_ability: &'static str,
-    /// What it could do if it were not held to reading.
+    /// The file access that the provider would have if it were not read-only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lowered_from: Option<&'static str>,
 }
 
 impl SessionPreview {
-    /// The payload as one text: the system text, when there is one, the user's, and the tools, when there are any.
+    /// The payload as text: system prompt, user prompt and tools, as far as there are any.
     pub fn text(&self) -> String {
         let text = match &self.system_prompt {
             Some(system) => format!("{system}\n\n---\n\n{}", self.prompt),
@@ -95,28 +82,26 @@ impl SessionPreview {
     }
 }
 
-/// What the provider of a session's current prompt can do with files.
+/// The file access for the current prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AbilityInForce {
-    /// The provider.
     pub provider: String,
-    /// What it can do.
     pub fs_ability: &'static str,
-    /// What it could do if it were not held to reading.
+    /// The file access that the provider would have if it were not read-only.
     pub lowered_from: Option<&'static str>,
 }
 
-/// How large a prompt is.
+/// The size of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptSize {
-    /// How many tokens its provider reads.
+    /// Tokens as counted for its provider.
     pub tokens: u64,
     /// Whether the number is exact: some vendors publish no vocabulary.
     pub is_exact: bool,
 }
 
 impl Engine {
-    /// How large the current prompt is, as it is on disk; nothing when no prompt is at hand.
+    /// The size of the current prompt as it is on disk; `None` if there is none.
     pub fn prompt_size<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -135,7 +120,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// What the provider of the current prompt can do with files; nothing when no prompt is at hand.
+    /// The file access of the current provider; `None` if there is no prompt.
     pub fn ability_in_force<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -153,7 +138,7 @@ impl Engine {
         }))
     }
 
-    /// The sections of the current prompt, as it is built now, and its figures.
+    /// The sections of the current prompt as built now, with sizes.
     pub fn explain_session<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -166,7 +151,7 @@ impl Engine {
         Ok((built.prompt.sections(), metadata))
     }
 
-    /// The next prompt as it will be sent: the bytes on disk, edited or not.
+    /// The next payload: the bytes on disk, edited or not.
     pub fn preview_session<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -175,7 +160,7 @@ impl Engine {
         let mut flag = session.prompt_flag();
         let mut left_out = session.state.left_out.clone();
         let payload = match session.state.step {
-            // What the next command will write; looking writes nothing.
+            // Builds what the next command will write, without writing it.
             Step::PromptWanted { phase, iteration } => {
                 session.refuse_stale()?;
                 (session.state.phase, session.state.iteration) = (phase, iteration);
@@ -184,7 +169,7 @@ impl Engine {
                 left_out = built;
                 payload
             }
-            // As `approve` with the same flag would send it.
+            // What `approve` with the same flag would send.
             Step::PromptReady if session.fs_ability.is_some() => {
                 session.refuse_edited()?;
                 flag = session.fs_ability;
@@ -210,7 +195,7 @@ impl Engine {
         };
         let phase: Phase = session.state.phase;
         let ability = session.ability_in(phase, session.state.iteration, flag)?;
-        // An approval is bound to bytes, so a flag cannot change them any more.
+        // An approval is bound to bytes, so a flag no longer has an effect.
         let is_in_force = |asked: &FsAbility| [flag, ability.capability.fs_ability].contains(&Some(*asked));
         let unused_flag = session.fs_ability.filter(|asked| !is_in_force(asked));
         let warnings = unused_flag.map(|asked| {

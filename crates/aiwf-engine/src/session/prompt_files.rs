@@ -1,6 +1,6 @@
-//! The prompt of a step: built from the session's files, written to disk, and read back to be sent.
+//! Builds the prompt of a phase, writes it to disk, and reads it back to send it.
 //!
-//! What is on disk is what is sent: a person may edit the files between the two.
+//! What is on disk is sent: a person may edit the files in between.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use crate::prompt::gather::ChangeFlags;
 use crate::prompt::left_out;
 use crate::session::session_error::SessionError;
 
-/// What a prompt was built of: its texts with their owners, and the files that travel with it.
+/// The texts of a prompt with their owners, and its attachments.
 struct BuiltParts {
     owned: Vec<OwnedText>,
     files: Vec<AttachedFile>,
@@ -55,20 +55,25 @@ impl OpenSession<'_> {
         if spec.recipe == PhaseRecipe::Change {
             return self.build_change_prompt(&spec, iteration, fs_ability, tools);
         }
+        let remarks = self.remarks(&spec)?;
         let inputs = self.inputs()?;
         let domain = self.profile_phase(phase)?;
         let profile_prompt = self
             .profile()?
             .prompt(domain, &setup.context, &inputs)
             .map_err(aiwf_prompt::PromptError::from)?;
+        let project = self.project_parts(&spec)?;
         let document = SessionDocument {
             session_dir: self.ledger.path.to_string_lossy().into_owned(),
             phase: domain.as_str().to_owned(),
             iteration,
             profile_prompt,
-            fs_ability: None,
+            // An agent that edits the files of a worktree has no reply to save.
+            fs_ability: self.works_in_worktree(phase)?.then(|| FsAbility::None.as_str().to_owned()),
             supports_system_prompt: None,
             supports_file_attachments: None,
+            comments: remarks.comments,
+            notes: remarks.notes,
             feedback: self.state.feedback.as_ref().map(|feedback| feedback.text.clone()),
             rejected_reply: self
                 .state
@@ -77,15 +82,19 @@ impl OpenSession<'_> {
                 .and_then(|feedback| feedback.rejected_reply.as_ref())
                 .map(|file| file.path.clone()),
             tools,
+            project,
         };
         let options = BuildOptions { format: Some(Format::Text), ..self.build_options(phase, fs_ability) };
         let call = Self::call_name(phase, iteration);
         let receiver = Receiver { config: self.config(), duty: self.duty(phase), call: &call };
         let document = Document::Session(document);
-        self.engine.build_for(document, &ChangeFlags::default(), &options, receiver, &|_| ())
+        let mut built =
+            self.engine.build_for(document, &ChangeFlags::default(), &options, receiver, &|_| ())?;
+        built.left_out.extend(setup.left_out);
+        Ok(built)
     }
 
-    /// How the prompt of a phase is built: for its provider, within the budget of the session if it has one.
+    /// Build options of a phase, with the budget of the session.
     pub(crate) fn build_options(&self, phase: Phase, fs_ability: Option<FsAbility>) -> BuildOptions {
         let set = self.config().session.budget_tokens.as_ref();
         BuildOptions {
@@ -96,7 +105,7 @@ impl OpenSession<'_> {
         }
     }
 
-    /// Writes the prompt of a phase and reports it.
+    /// Writes the prompt of a phase and records it.
     pub(crate) fn write_prompt(
         &mut self,
         phase: Phase,
@@ -123,7 +132,7 @@ impl OpenSession<'_> {
         })
     }
 
-    /// How many tokens a prompt may have: as the configuration says, else what the provider reads at once.
+    /// The configured budget, or the provider's context window.
     pub(crate) fn budget(&self, phase: Phase) -> Option<Tokens> {
         let set = self.config().session.budget_tokens.as_ref();
         let set = set.map(|budget| u64::from(budget.value.get()));
@@ -131,7 +140,7 @@ impl OpenSession<'_> {
         set.or_else(of_provider).map(Tokens)
     }
 
-    /// An edit may have made a prompt larger than it may be; then it is not sent.
+    /// An edit may have made the prompt too large to send.
     pub(crate) fn refuse_over_budget(&self, payload: &Payload) -> Result<(), SessionError> {
         let Some(budget) = self.budget(self.state.phase) else { return Ok(()) };
         let provider = self.state.provider(self.state.phase);
@@ -141,9 +150,9 @@ impl OpenSession<'_> {
         if needed <= budget { Ok(()) } else { Err(SessionError::OverBudget { needed, budget }) }
     }
 
-    /// What will be sent: the bytes on disk, edited or not, each with its owner.
+    /// The next payload: the bytes on disk, edited or not, each with its owner.
     ///
-    /// Built once for an approval and the call that follows it.
+    /// Built once for an approval and the call after it.
     pub(crate) fn payload(&mut self) -> Result<Rc<Payload>, SessionError> {
         let (phase, iteration) = (self.state.phase, self.state.iteration);
         let mut files = Vec::new();
@@ -171,7 +180,7 @@ impl OpenSession<'_> {
         Ok(payload)
     }
 
-    /// What will be sent of a prompt that is yet to be written, and what it leaves out.
+    /// The payload of a prompt that is not written yet, and what it leaves out.
     pub(crate) fn payload_to_write(
         &mut self,
         fs_ability: Option<FsAbility>,
@@ -200,7 +209,7 @@ impl OpenSession<'_> {
             let of_role: Vec<&OwnedText> = built.owned.iter().filter(|owned| owned.role == role).collect();
             let shown = self.ledger.shown(&path);
             let blocks = attribute(&of_role, role, &text, &shown);
-            // System text comes first, whatever the order of the files.
+            // The system prompt comes first, whatever the order of the files.
             let place = if is_system { 0 } else { messages.len() };
             messages.insert(place, blocks);
         }
@@ -209,23 +218,23 @@ impl OpenSession<'_> {
         Ok(Payload {
             tools,
             files: built.files.clone(),
-            // Standards and rules are the same for every phase of a session.
+            // Standards and rules are the same in every phase of a session.
             is_system_stable: true,
             ..payload
         })
     }
 
-    /// The flag that the current prompt was written with.
+    /// The file access flag that the current prompt was written with.
     pub(crate) fn prompt_flag(&self) -> Option<FsAbility> {
         self.state.prompt_fs_ability.as_deref().and_then(FsAbility::from_name)
     }
 
-    /// The id that may stand in a prompt; the name of a change of 0.1.0 is a word like any other and stands in none.
+    /// The id to show in a prompt. The id of a 0.1.0 change is an ordinary word, so it is not shown.
     pub(crate) fn id_in_prompts(&self) -> Option<String> {
         (!self.state.is_request()).then(|| self.ledger.id.clone())
     }
 
-    /// Once a prompt is approved its approved bytes are what is sent, whatever becomes of the file.
+    /// After approval, the approved bytes are sent even if the file changes.
     fn approved_or_disk(&self, path: &str) -> Result<Vec<u8>, SessionError> {
         let bound = self.state.bound.get(path).filter(|_| self.state.stage == Some(Stage::Response));
         match bound.and_then(|bound| self.ledger.kept(&bound.sha256)) {
@@ -234,7 +243,7 @@ impl OpenSession<'_> {
         }
     }
 
-    /// The texts that files gave when the session began.
+    /// The contents of the input files from when the session started.
     fn inputs(&self) -> Result<BTreeMap<String, String>, SessionError> {
         let inputs: Vec<FileHash> = self.setup()?.inputs.clone();
         inputs
@@ -248,7 +257,7 @@ impl OpenSession<'_> {
             .collect()
     }
 
-    /// A reply that was turned down must not be taken for the next one.
+    /// Removes a rejected reply, so that it is not taken for the next one.
     fn remove_rejected_reply(&self, phase: Phase, iteration: u32) -> Result<(), SessionError> {
         let rejected = self.state.feedback.as_ref().and_then(|feedback| feedback.rejected_reply.as_ref());
         let (Some(rejected), Some(path)) = (rejected, self.state.flow.response_path(phase, iteration)) else {
@@ -260,7 +269,7 @@ impl OpenSession<'_> {
         Ok(())
     }
 
-    /// The phase as profiles know it: by the role that does its work.
+    /// The phase as profiles know it: by its role.
     pub(crate) fn profile_phase(&self, phase: Phase) -> Result<aiwf_profile::Phase, SessionError> {
         let role = self.state.flow.spec(phase).map(|spec| spec.role);
         role.and_then(|role| aiwf_profile::Phase::of_role(role.as_str()))

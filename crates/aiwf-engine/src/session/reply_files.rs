@@ -1,4 +1,4 @@
-//! The files of a reply: what they are called below `code/`, and which of them a tool runs by itself.
+//! The files of a reply: their paths below `code/`, and which of them tools run automatically.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,21 @@ use super::files::newest_code;
 use crate::ledger::SessionLedger;
 use crate::prompt::read::read_text;
 
-/// A file that a tool runs or obeys without anybody asking it to.
+/// A file that a tool runs or obeys automatically.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SelfRunning {
-    /// The file, as the reply or the project calls it.
+    /// The path in the reply or the project.
     pub path: String,
-    /// The tool.
     pub run_by: &'static str,
 }
 
 impl SelfRunning {
-    /// The file with its tool; nothing for an ordinary one.
+    /// `None` for ordinary files.
     pub(super) fn of(path: &str) -> Option<Self> {
         Some(Self { path: path.to_owned(), run_by: aiwf_store::run_by(path)? })
     }
 
-    /// Those of the reply at the gate, of the newest code, and of what agents edited in place.
+    /// Those of the reply at the gate, the newest code, and direct edits of agents.
     pub(super) fn all(ledger: &SessionLedger, state: &State) -> Vec<Self> {
         let pending = pending_paths(ledger, state);
         let prefix = newest_code(state);
@@ -37,9 +36,9 @@ impl SelfRunning {
     }
 }
 
-/// The paths that the reply at the gate gives, whichever way its files are written.
+/// The paths in the reply at the gate, in any syntax.
 ///
-/// Nobody has decided on them yet: one too many is better than one too few.
+/// Used for warnings before a decision, so one too many is better than one too few.
 fn pending_paths(ledger: &SessionLedger, state: &State) -> Vec<String> {
     let gives_files = state.flow.gives_files(state.phase);
     let may_have_reply = matches!(state.step, Step::ReplyReady { .. } | Step::Asked { is_free: true });
@@ -55,10 +54,10 @@ fn pending_paths(ledger: &SessionLedger, state: &State) -> Vec<String> {
     blocks.map(|block| path_below_code(&block.path, &ledger.shown(""), state.iteration)).collect()
 }
 
-/// What a file of a reply is called below `code/`.
+/// The path of a reply's file below `code/`.
 ///
-/// A prompt shows code under its path in the session, so a model may give that path back: the session's own prefix is
-/// taken off, once. `session` is the session's directory as prompts show it.
+/// Prompts show code with its path in the session, so a model may use that path. The session's own prefix is removed
+/// once. `session` is the session's directory as prompts show it.
 pub(super) fn path_below_code(path: &str, session: &str, iteration: u32) -> String {
     let session = session.trim_end_matches('/');
     let below = path.strip_prefix(session).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);

@@ -1,4 +1,4 @@
-//! Where a session stands, for people and programs.
+//! The state of a session, for people and programs.
 
 use std::collections::BTreeSet;
 
@@ -14,144 +14,140 @@ use super::change_report::ChangeReport;
 use super::journal;
 use super::reply_files::SelfRunning;
 use super::seen_gate::sha256_of;
-use super::snapshot::{SessionSummary, waits_for};
+use super::snapshot::{SessionSummary, planned_writes, waits_for};
 use super::take_reply::capped;
 use super::verify::{Difference, stale};
+use super::versions::{StaleArtifact, VersionReport, stale_artifacts, version_reports};
 use crate::Engine;
 use crate::advice;
-use crate::ledger::{SessionLedger, SessionRef, SessionStatus, Summary, WaitsFor, summaries};
+use crate::ledger::{Overlap, SessionLedger, SessionRef, SessionStatus, Summary, WaitsFor, summaries};
 use crate::session::session_error::SessionError;
 use crate::trust;
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionReport {
-    /// The session.
     pub session_id: String,
-    /// The flow it follows.
     pub flow: String,
-    /// Its profile; a session that began with a request has none.
+    /// Empty for sessions without a profile.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub profile: String,
-    /// What the profile was given; a change has no profile.
+    /// The profile's parameters.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-    /// Its phase.
     pub phase: Phase,
-    /// Its stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<Stage>,
-    /// How it stands, in one word.
     pub status: SessionStatus,
-    /// Its iteration.
     pub iteration: u32,
-    /// The gate of the stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateReport>,
-    /// The prompt, relative to the project.
+    /// Relative to the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_path: Option<String>,
-    /// The system prompt, when the provider takes one.
+    /// Set if the provider takes a system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt_path: Option<String>,
-    /// Where the reply is expected.
+    /// Relative to the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_path: Option<String>,
-    /// The files that are awaited.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub awaiting: Vec<String>,
-    /// Approved files that are not what they were.
+    /// Approved files that changed.
     pub stale: Vec<StaleReport>,
-    /// Approved files that were derived from a file that changed later.
+    /// Approved files made from a file that changed later.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<String>,
-    /// What the current prompt was to hold and does not.
+    /// What the current prompt should contain and does not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// Files of the session that the engine knows nothing of; they are left alone.
+    /// Unknown files in the session's directory; they are left alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// Files of the reply at the gate, or of the code, that a tool runs by itself.
+    /// Files of the reply at the gate, or of the code, that tools run automatically.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub self_running: Vec<SelfRunning>,
     /// What is wrong with the reply at the gate, or with the last call.
     pub problems: Vec<String>,
-    /// What to know about the profile: others of the same name that are not used.
+    /// Warnings about the profile: others with the same name that are not used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Why a person is needed, or why the session is paused, when somebody said.
+    /// Why a person is needed or the session is paused, if there is a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
-    /// What a change is about and came to.
+    /// Set for sessions without a profile.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub change: Option<Box<ChangeReport>>,
-    /// How the project's checks ended on the last files.
+    /// Results of the last checks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckReport>,
-    /// When the limit of the provider ends, in seconds since 1970.
+    /// When the provider's usage limit ends, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_until: Option<u64>,
-    /// Commits of what it made, oldest first.
+    /// Oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<Commit>,
-    /// What it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<WaitsFor>,
-    /// The provider of the phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// Why no command acts on it: it is not the user's, or its journal lost events.
+    /// The versions of every artifact, in the order of the flow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<VersionReport>,
+    #[serde(skip_serializing_if = "is_none_open")]
+    pub open_comments: usize,
+    /// Approved artifacts that were made from a reopened version.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stale_artifacts: Vec<StaleArtifact>,
+    /// Other sessions that plan to write the same files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<Overlap>,
+    /// Why no command changes it: it is foreign, or its journal lost events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_trusted: Option<String>,
-    /// What to do next; each surface words it.
+    /// Worded by each surface.
     #[serde(skip)]
     pub next: Advice,
 }
 
-/// A check that ran.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
-    /// Its name.
     pub name: String,
-    /// Its command.
     pub command: String,
-    /// Nothing when it did not end by itself.
+    /// `None` if a signal or a limit ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Whether it exited with 0.
     pub passed: bool,
-    /// How it ended, as a person reads it.
+    /// How it ended, in words.
     pub outcome: String,
-    /// What it printed, relative to the project.
+    /// The output file, relative to the project.
     pub output: String,
 }
 
-/// The gate of a stage.
 #[derive(Clone, Debug, Serialize)]
 pub struct GateReport {
     /// Who decides: `manual`, `skip` or `ai:<provider>`.
     pub kind: String,
-    /// How it stands.
     pub state: GateState,
-    /// SHA-256 of what lies there, for `--expect`.
+    /// SHA-256 of what is at the gate, for `--expect`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
 
-/// An approved file that is not what it was.
+/// An approved file that changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct StaleReport {
-    /// The file, relative to the project.
+    /// Relative to the project.
     pub path: String,
-    /// SHA-256 of what was approved.
+    /// SHA-256 of the approved bytes.
     pub approved: String,
-    /// SHA-256 of what is there.
+    /// SHA-256 of the current bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
 }
 
 impl Engine {
-    /// Where a session stands; nothing is changed.
+    /// The state of a session. Changes nothing.
     pub fn session_report<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -160,13 +156,14 @@ impl Engine {
         let journal = ledger.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let mut report = SessionReport::of(&ledger, &state).with_profile_warnings(self);
+        report.overlaps = self.overlaps_of(&ledger.id, &report.profile, &planned_writes(&state))?;
         let kind = ledger.kind();
         if let Some(problem) = trust::problem(self.settings(), kind, &ledger.id, journal.lines()) {
             report.not_trusted = Some(problem.to_string());
             report.next = problem.advice();
         }
         if state.is_interrupted() && ledger.is_locked() {
-            // Nothing was interrupted: somebody is asking right now.
+            // The call is not interrupted: another process is running it.
             report.problems = Vec::new();
             report.remark = Some("the call is under way".to_owned());
             report.next = "wait for the reply, or stop the aiwf process that asked".into();
@@ -174,7 +171,7 @@ impl Engine {
         Ok(report)
     }
 
-    /// Every session, the one that changed last first.
+    /// All sessions, most recently changed first.
     pub fn list_sessions(&self) -> Result<Vec<SessionSummary>, SessionError> {
         let mut summaries: Vec<SessionSummary> = summaries(self.settings())?
             .into_iter()
@@ -188,7 +185,7 @@ impl Engine {
         Ok(summaries)
     }
 
-    /// The lines of a session's journal.
+    /// The journal of a session, line by line.
     pub fn session_events<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
@@ -199,7 +196,7 @@ impl Engine {
 }
 
 impl SessionReport {
-    /// The same, with what is to know about the profile.
+    /// Adds warnings about the profile.
     pub(super) fn with_profile_warnings(mut self, engine: &Engine) -> Self {
         if !self.profile.is_empty() {
             self.warnings = engine.profile_warnings(&self.profile);
@@ -250,6 +247,10 @@ impl SessionReport {
                 let change = setup.change.as_ref()?;
                 Some(Box::new(ChangeReport::of(ledger, state, change)))
             }),
+            versions: version_reports(state),
+            open_comments: state.open_comments().count(),
+            stale_artifacts: stale_artifacts(state),
+            overlaps: Vec::new(),
             not_trusted: None,
             next: advice::next(ledger.label(), state, !differences.is_empty()),
             stale: differences
@@ -264,7 +265,7 @@ impl SessionReport {
     }
 }
 
-/// Names of files that the engine writes by itself; `named` are those that the journal names now.
+/// Whether a name is one that the engine writes; `named` are the files in the journal.
 fn is_ours(path: &str, state: &State, named: &BTreeSet<&str>) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     ["journal.jsonl", "session.json", ".lock"].contains(&path)
@@ -274,13 +275,14 @@ fn is_ours(path: &str, state: &State, named: &BTreeSet<&str>) -> bool {
         || name.ends_with("-changes.json")
         || [".rejected-", ".partial-", ".output-"].iter().any(|mark| name.contains(mark))
         || is_of_a_round(path)
+        || is_of_an_earlier_round(path, state)
         || state.bound.contains_key(path)
         || named.contains(path)
         || state.prompt_path().as_deref() == Some(path)
         || state.response_path().as_deref() == Some(path)
 }
 
-/// Whether a file is the output of a check, or the list of what an agent changed, in any round.
+/// Whether a file is the output of a check or a list of an agent's changes, in any round.
 fn is_of_a_round(path: &str) -> bool {
     let round = path.strip_prefix("iteration-").and_then(|rest| rest.split_once('/'));
     round.is_some_and(|(number, rest)| {
@@ -288,6 +290,29 @@ fn is_of_a_round(path: &str) -> bool {
         let is_list = rest.ends_with("-changes.json") && !rest.contains('/');
         is_number && (is_list || rest.starts_with("checks/"))
     })
+}
+
+/// Whether a file is the prompt or the reply of a phase in a round that the session left, such as one that was
+/// reopened before its prompt was approved.
+fn is_of_an_earlier_round(path: &str, state: &State) -> bool {
+    let number =
+        path.strip_prefix("iteration-").and_then(|rest| rest.split_once('/')).map(|(number, _)| number);
+    let Some(iteration) = number.and_then(|number| number.parse::<u32>().ok()) else { return false };
+    let is_of = |phase: Phase| {
+        let flow = &state.flow;
+        let paths = [
+            flow.prompt_path(phase, iteration),
+            flow.system_prompt_path(phase, iteration),
+            flow.response_path(phase, iteration),
+        ];
+        paths.iter().flatten().any(|known| known == path)
+    };
+    iteration < state.iteration && state.flow.names().any(is_of)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_none_open(number: &usize) -> bool {
+    *number == 0
 }
 
 fn unknown_files(ledger: &SessionLedger, state: &State) -> Vec<String> {
@@ -328,14 +353,16 @@ fn checks(ledger: &SessionLedger, state: &State) -> Vec<CheckReport> {
     state.checks.iter().map(report).collect()
 }
 
-fn limit_until(state: &State) -> Option<u64> {
+pub(super) fn limit_until(state: &State) -> Option<u64> {
     if let Step::AskFailed { limit_until, .. } = &state.step { *limit_until } else { None }
 }
 
 fn problems(state: &State) -> Vec<String> {
     match &state.step {
         Step::ReplyReady { problems } | Step::AskFailed { problems, .. } => problems.clone(),
-        Step::Asked { is_free: false } => vec!["the call was interrupted: no whole reply arrived".to_owned()],
+        Step::Asked { is_free: false } => {
+            vec!["the call was interrupted: no complete reply arrived".to_owned()]
+        }
         Step::NotCreated
         | Step::PromptWanted { .. }
         | Step::PromptReady

@@ -1,4 +1,4 @@
-//! A session that begins with a request: the flow is found, agents and gates are settled, templates are kept.
+//! Creates sessions from a request: resolves the flow, agents and gates, and copies the templates.
 
 use std::collections::BTreeMap;
 
@@ -19,44 +19,42 @@ use crate::ledger::{NewLedger, SessionLedger};
 use crate::session::session_error::SessionError;
 use crate::trust::LedgerKind;
 
-/// What a session begins with that follows a flow without a profile.
+/// The settings of a session without a profile.
 #[derive(Clone, Debug, Default)]
 pub struct NewRequest {
-    /// The flow.
     pub flow: String,
-    /// What to call the session; free again once it has ended.
+    /// Free for another session once this one has ended.
     pub name: Option<String>,
-    /// What to do.
     pub request: String,
-    /// Patterns of files that every phase is shown, relative to the project; the user typed them.
+    /// Patterns of files that every phase sees, relative to the project; typed by the user.
     pub files: Vec<String>,
-    /// Who does the work of every phase; as `[roles]` says when not set.
+    /// The provider of all phases; `None` for the providers in `[roles]`.
     pub provider: Option<String>,
-    /// What the command line says about gates.
+    /// Gate settings from the command line.
     pub flags: Flags,
-    /// Check commands that the user typed.
+    /// Check commands typed by the user.
     pub checks: Vec<String>,
-    /// Where the result goes when the session is applied.
+    /// Where the result is applied.
     pub delivery: Delivery,
-    /// Whether an agent edits the project itself instead of a worktree.
+    /// Whether agents edit the project directly instead of a worktree.
     pub in_place: bool,
 }
 
-/// A session that has begun.
+/// A session that was just created.
 pub(crate) struct StartedSession {
     pub(crate) id: String,
     pub(crate) warnings: Vec<String>,
 }
 
 impl Engine {
-    /// Starts a session that follows a flow, and goes on until a decision is needed.
+    /// Creates a session that follows a flow, and runs it until a decision is needed.
     pub fn start_flow(&self, new: &NewRequest) -> Result<Created, SessionError> {
         let begun = self.begin_request(new)?;
         let ledger = super::journal::find(self.settings(), Some(begun.id.as_str()))?;
         let mut session = OpenSession::open(self, ledger)?;
         session.continue_past_phase();
         let performed = session.run_until_waiting().map_err(|error| {
-            // A session whose first prompt cannot be built has not begun.
+            // A session whose first prompt cannot be built is removed.
             if session.state.n_events == 1 {
                 drop(session.ledger.remove());
                 session.forget();
@@ -67,7 +65,7 @@ impl Engine {
         Ok(Created { id: begun.id, performed, warnings: begun.warnings })
     }
 
-    /// Begins a session that follows a flow: its first prompt is written, and nobody is asked.
+    /// Creates a session that follows a flow and writes its first prompt, without asking a provider.
     pub fn begin_flow(&self, new: &NewRequest) -> Result<Created, SessionError> {
         let begun = self.begin_request(new)?;
         let ledger = super::journal::find(self.settings(), Some(begun.id.as_str()))?;
@@ -76,7 +74,7 @@ impl Engine {
         let performed = match session.step() {
             Ok(StepOutcome::Done(done)) => vec![done],
             Ok(StepOutcome::Waiting) => Vec::new(),
-            // A session whose first prompt cannot be built has not begun.
+            // A session whose first prompt cannot be built is removed.
             Err(error) => {
                 drop(session.ledger.remove());
                 session.forget();
@@ -86,7 +84,7 @@ impl Engine {
         Ok(Created { id: begun.id, performed, warnings: begun.warnings })
     }
 
-    /// Begins a session with a request; nothing is asked yet.
+    /// Creates a session from a request, without a prompt.
     pub(crate) fn begin_request(&self, new: &NewRequest) -> Result<StartedSession, SessionError> {
         if let Some(name) = &new.name {
             check_name(name)?;
@@ -100,6 +98,7 @@ impl Engine {
         }
         refuse_unknown_gates(&flow, &new.flags)?;
         check_patterns(self, &new.files, Reach::Anywhere)?;
+        self.refuse_delivery(&new.delivery, &new.request)?;
         let config = providers::load_config(self.settings(), &new.flags)?;
         let mut warnings = Vec::new();
         if has_lost_gates {
@@ -118,7 +117,7 @@ impl Engine {
     }
 }
 
-/// A gate that a flag names and the flow does not have is a mistake.
+/// Refuses gate flags that match no gate of the flow.
 pub(super) fn refuse_unknown_gates(flow: &Flow, flags: &Flags) -> Result<(), SessionError> {
     let unknown = |pattern: &&GatePattern| !pattern.matches_any(flow);
     match flags.gates.keys().find(unknown) {
@@ -131,7 +130,7 @@ pub(super) fn refuse_unknown_gates(flow: &Flow, flags: &Flags) -> Result<(), Ses
     }
 }
 
-/// Keeps the templates of the flow as they are now: a later edit does not change a session that follows it.
+/// Copies the templates of the flow, so that a later edit does not change this session.
 pub(super) fn keep_templates(
     ledger: &SessionLedger,
     templates: &BTreeMap<String, String>,
@@ -147,10 +146,10 @@ pub(super) fn keep_templates(
     Ok(kept)
 }
 
-/// The setup of a session that has no id yet.
+/// The setup of a session, before it has an id.
 fn setup(new: &NewRequest, flow: Flow, config: &Config) -> Result<Setup, SessionError> {
     let max_rounds = &config.change.max_rounds;
-    // What the user set counts for every flow; what nobody set is the flow's business.
+    // The user's setting applies to every flow; without one the flow decides.
     let flow = match max_rounds.origin {
         Origin::Default => flow,
         Origin::File { .. } | Origin::Flag(_) => flow.capped(max_rounds.value.get()),
@@ -208,11 +207,12 @@ fn setup(new: &NewRequest, flow: Flow, config: &Config) -> Result<Setup, Session
         hash_prompts: config.session.hash_prompts.value,
         standards: None,
         inputs: Vec::new(),
+        left_out: Vec::new(),
         change: Some(Box::new(change)),
     })
 }
 
-/// The agent that a flag names: a family stands for its program, any other name for a provider.
+/// The agent that a flag names: a family means its program, any other name a provider.
 pub(super) fn chosen_agent(given: &str, phase: Phase, config: &Config) -> Result<Agent, SessionError> {
     let provider = aiwf_provider::of_family(given).map_or(given, |family| family.name);
     providers::refuse_unknown(provider, config, || "`--provider`".to_owned())?;
@@ -227,10 +227,10 @@ fn agent_of(provider: &str, phase: Phase, config: &Config) -> Result<Agent, Sess
 
 /// The longest name of a session.
 const MAX_NAME: usize = 64;
-/// Names that mean something else, here or on some systems.
+/// Names with another meaning, here or on some systems.
 const RESERVED: [&str; 7] = ["latest", "con", "prn", "aux", "nul", "com1", "lpt1"];
 
-/// A name is that of a directory on every system.
+/// A session's name must be a valid directory name on every system.
 fn check_name(name: &str) -> Result<(), SessionError> {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     let why = if name.is_empty() {
@@ -238,9 +238,9 @@ fn check_name(name: &str) -> Result<(), SessionError> {
     } else if name.len() > MAX_NAME {
         "it is longer than 64 characters"
     } else if !name.chars().all(is_plain) {
-        "it holds something else than letters, digits, `-`, `_` and `.`"
+        "it contains characters other than letters, digits, `-`, `_` and `.`"
     } else if name.starts_with(['.', '-']) || name.ends_with('.') {
-        "it begins with `.` or `-`, or ends with `.`"
+        "it starts with `.` or `-`, or ends with `.`"
     } else if RESERVED.contains(&name.split('.').next().unwrap_or_default().to_ascii_lowercase().as_str()) {
         "it is reserved"
     } else {

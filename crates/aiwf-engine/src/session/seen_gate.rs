@@ -1,7 +1,7 @@
-//! The gate that somebody decided on: what lay there when they looked.
+//! What was at a gate when the user looked.
 //!
-//! A command notes the gate before it takes the session's lock, and compares it with what is there once it has the lock.
-//! Between the two, another command may have decided: what it left was never seen, so the second decision is refused.
+//! A command notes the gate before it takes the session's lock, and compares it once it has the lock. If another
+//! command decided in between, the user did not see its result, so the second decision is refused.
 
 use aiwf_session::{Phase, Stage, State, Step};
 use aiwf_store::sha256_hex;
@@ -12,23 +12,19 @@ use crate::Engine;
 use crate::ledger::{SessionLedger, SessionRef};
 use crate::session::session_error::SessionError;
 
-/// Fewer digits of a hash could mean another gate by chance.
+/// Shorter prefixes could match another gate by chance.
 const MIN_DIGITS: usize = 8;
 
-/// A gate as it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenGate {
-    /// The phase.
     pub phase: Phase,
-    /// The stage, when the session is at one.
     pub stage: Option<Stage>,
-    /// The iteration.
     pub iteration: u32,
-    /// The number of the last event then.
+    /// The number of the last event.
     pub seq: u64,
-    /// SHA-256 of what lay there: of the file, or of the list that `sha256sum` prints when there are several.
+    /// SHA-256 of the file at the gate, or of the list that `sha256sum` prints if there are several.
     pub sha256: Option<String>,
-    /// Whether a reply was awaited and none lay there; the hash is then the prompt's.
+    /// Whether a reply was awaited and not there yet; the hash is then the prompt's.
     pub awaits_reply: bool,
 }
 
@@ -50,21 +46,21 @@ impl SeenGate {
     }
 
     /// Whether a decision on one is a decision on the other.
-    fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         let is_same_place =
             (self.phase, self.stage, self.iteration) == (other.phase, other.stage, other.iteration);
         let is_same_content = match (&self.sha256, &other.sha256) {
-            // A reply that a person saved meanwhile was not seen.
+            // The user has not seen a reply that was saved meanwhile.
             _ if self.awaits_reply != other.awaits_reply => false,
             (Some(seen), Some(found)) if !self.awaits_reply => seen == found,
-            // Nothing to decide on lay there: then nothing may have happened either.
+            // Nothing was at the gate, so no event may have happened since.
             (seen, found) => seen == found && self.seq == other.seq,
         };
         is_same_place && is_same_content
     }
 }
 
-/// The hash of what lies at the gate: of the reply, or of the prompt when there is no reply yet.
+/// SHA-256 of the reply at the gate, or of the prompt if there is no reply yet.
 pub(crate) fn sha256_of(ledger: &SessionLedger, state: &State) -> Option<String> {
     reply_sha256(ledger, state).or_else(|| prompt_sha256(ledger, state))
 }
@@ -113,18 +109,23 @@ fn prompt_sha256(ledger: &SessionLedger, state: &State) -> Option<String> {
 }
 
 impl Engine {
-    /// The gate of a session as it is now; nothing is locked.
+    /// The gate of a session as it is now; takes no lock.
     pub fn seen_gate<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<SeenGate, SessionError> {
         let ledger = journal::find(self.settings(), given)?;
         read_gate(&ledger)
     }
 
-    /// Opens a session to decide on the gate that was seen when the command began.
+    /// Opens a session to decide on the gate that was seen when the command started.
     pub(super) fn open_at_gate<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
     ) -> Result<OpenSession<'_>, SessionError> {
         let ledger = journal::find(self.settings(), given)?;
+        self.open_seen(ledger)
+    }
+
+    /// Opens a session if its gate is still the one that was seen.
+    pub(super) fn open_seen(&self, ledger: SessionLedger) -> Result<OpenSession<'_>, SessionError> {
         let seen = match &self.call_context().seen {
             Some(seen) => seen.clone(),
             None => read_gate(&ledger)?,

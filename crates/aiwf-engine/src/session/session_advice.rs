@@ -1,4 +1,4 @@
-//! What to do about an error of a session.
+//! What the user can do about an error of a session.
 
 use aiwf_advice::{Action, Advice};
 use aiwf_prompt::nearest;
@@ -7,7 +7,7 @@ use aiwf_session::Refusal;
 use super::session_error::SessionError;
 
 impl SessionError {
-    /// One thing to do about it.
+    /// What the user can do about it.
     pub fn advice(&self) -> Option<Advice> {
         let advice = match self {
             Self::NoSession { .. } | Self::NoOpenSession => Advice::from(Action::ListSessions)
@@ -37,7 +37,7 @@ impl SessionError {
                     .about_session(id)
             }
             Self::NoRequest => {
-                Advice::from("say what to do, as in ").then(Action::StartFlow("do".to_owned()))
+                Advice::from("describe what to do, as in ").then(Action::StartFlow("do".to_owned()))
             }
             Self::AmbiguousSession { .. } => "give more of the id".into(),
             Self::OtherKind { id, .. } => Advice::from(Action::Status).then(" shows it").about_session(id),
@@ -79,6 +79,33 @@ impl SessionError {
                 Advice::from(Action::Status).then(" shows how far the session is")
             }
             Self::NoArtifact { known, .. } => format!("it has: {}", known.join(", ")).into(),
+            Self::NoVersion { artifact, known, .. } => {
+                let known: Vec<String> = known.iter().map(|number| format!("{artifact}@{number}")).collect();
+                format!("versions: {}", known.join(", ")).into()
+            }
+            Self::NotReopenable { id, known, .. } if known.is_empty() => {
+                Advice::from(Action::Status).then(" shows how far the session is").about_session(id)
+            }
+            Self::NotReopenable { known, .. } => format!("these can be: {}", known.join(", ")).into(),
+            Self::NotLines { given } if is_backwards(given) => {
+                "the end is before the start: write the smaller number first, as in `plan:12-14`".into()
+            }
+            Self::NotLines { .. } => "lines start at 1: write `plan:12` or `plan:12-14`".into(),
+            Self::NoSuchLines { on, n_lines: 0, .. } => {
+                format!("`{on}` is empty; without lines the comment is on all of it").into()
+            }
+            Self::NoSuchLines { id, shown: Some(shown), .. } => {
+                Advice::from(Action::Show(Some(shown.clone())))
+                    .then(" prints it; lines start at 1")
+                    .about_session(id)
+            }
+            Self::NoSuchLines { n_lines, shown: None, .. } => {
+                format!("name lines from 1 to {n_lines}").into()
+            }
+            Self::NoteWithoutReply => {
+                Advice::from("edit the prompt file instead, or approve without a note: ")
+                    .then(Action::Approve)
+            }
             Self::OutsideSession { .. } => {
                 Advice::from("name plan, standards, prompt, response, review or code, or a file that ")
                     .then(Action::Status)
@@ -93,9 +120,9 @@ impl SessionError {
             Self::ReservedTarget { .. } => {
                 "change the apply target in the profile, or name another directory with `--to DIR`".into()
             }
-            Self::TargetChanged { .. } => Advice::from("run ")
-                .then(Action::Apply)
-                .then(" again: it shows the difference to what is there now"),
+            Self::TargetChanged { .. } => {
+                Advice::from("run ").then(Action::Apply).then(" again to see the new differences")
+            }
             Self::ApplyElsewhere { id, .. } => Advice::from("name the same directory again: ")
                 .then(Action::ApplyTo)
                 .then(" finishes or undoes it")
@@ -143,7 +170,7 @@ impl SessionError {
             Self::NoCacheDirectory => "set `HOME` or `XDG_CACHE_HOME`".into(),
             Self::Worktree(error) => error.advice(),
             Self::ChangedSinceApply { .. } => {
-                "put those files back as they were applied, or change them by hand".into()
+                "restore those files as they were applied, or change them by hand".into()
             }
             Self::SelfRunningFiles { .. } => {
                 Advice::from("look at them, then ").then(Action::Apply).then(" writes them")
@@ -160,10 +187,13 @@ impl SessionError {
             Self::UnknownProfile { name, known } => {
                 suggestion(name, known).then(Action::ListProfiles).then(" lists all")
             }
+            Self::NoModel { name, known } => {
+                suggestion(name, known).then(Action::ListProfiles).then(" lists the profiles")
+            }
             Self::HeldToReading { .. } => "omit `--fs-ability`: the reply comes as text".into(),
             Self::OverLimit { .. } => "raise the limit in `[budget]` of `.aiwf/config.toml`".into(),
             Self::PersonCannotReply { .. } => Advice::from(Action::BuildPrompt)
-                .then(" prints the prompt; name another provider to have it sent"),
+                .then(" prints the prompt; choose another provider to send it"),
             Self::NoPrice { provider, model: None } => {
                 format!("set `model` in `[providers.{provider}]`, and its price in `[prices.\"MODEL\"]`")
                     .into()
@@ -177,7 +207,7 @@ impl SessionError {
                 .then(" lists all; a table `[providers.NAME]` adds one"),
             Self::Ask(error) => error.advice(),
             Self::NoTools { phase, .. } => {
-                Advice::from(format!("name tools in `[tools.grant] {phase} = [\"SERVER__TOOL\"]`; "))
+                Advice::from(format!("grant tools in `[tools.grant] {phase} = [\"SERVER__TOOL\"]`; "))
                     .then(Action::ListTools)
                     .then(" lists what exists")
             }
@@ -209,6 +239,22 @@ impl SessionError {
             Self::Refused(
                 Refusal::WrongOutcome { .. } | Refusal::NotAtGate { .. } | Refusal::NotBound { .. },
             ) => Advice::from(Action::Status).then(" shows what the session waits for"),
+            Self::Refused(Refusal::Verdict { .. }) => {
+                "reopen what it judges; the verdict is made again after that".into()
+            }
+            Self::Refused(Refusal::NotApproved { .. }) => {
+                Advice::from("only an approved artifact can be reopened; ")
+                    .then(Action::Status)
+                    .then(" lists the versions")
+            }
+            Self::Refused(Refusal::Applied) => {
+                Advice::from(Action::Undo).then(" takes the changes back first")
+            }
+            Self::Refused(Refusal::EmptyRemark) => "write what you mean".into(),
+            Self::Refused(Refusal::LongRemark { .. }) => "shorten it, or write several comments".into(),
+            Self::Refused(
+                Refusal::TooManyComments { .. } | Refusal::NoComment { .. } | Refusal::CommentSettled { .. },
+            ) => Advice::from(Action::ListComments).then(" lists them"),
             Self::Refused(error) => crate::advice::possible_now(&error.advice()),
             Self::Journal(error) => error.hint().into(),
             Self::Lock(error) => error.hint().into(),
@@ -226,11 +272,18 @@ impl SessionError {
     }
 }
 
+/// Whether a range of lines ends before it starts.
+fn is_backwards(lines: &str) -> bool {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
+    let ends = lines.split_once('-').and_then(|(first, last)| Some((number(first)?, number(last)?)));
+    ends.is_some_and(|(first, last)| last < first)
+}
+
 fn did_you_mean(close: &str) -> Advice {
     Advice::from(format!("did you mean `{close}`? "))
 }
 
-/// The nearest known name, or nothing, before what lists all of them.
+/// Suggests the nearest known name, before the advice that lists all of them.
 fn suggestion(given: &str, known: &[String]) -> Advice {
     nearest(given, known.iter().map(String::as_str)).map_or_else(Advice::default, did_you_mean)
 }

@@ -1,57 +1,58 @@
-//! `session.json`: what a list shows of a session, so that a list need not fold every journal.
+//! `session.json`: a summary for lists, so that a list need not fold every journal.
 //!
-//! Derived from the journal and written after it. One that does not fit the journal's length is not believed; then the
-//! journal is read instead.
+//! Derived from the journal and written after it. A snapshot that does not match the journal's length is ignored, and
+//! the journal is read.
 
 use aiwf_config::Settings;
-use aiwf_session::{Event, Flow, Pause, Setup, State, Step};
+use aiwf_session::{Event, Flow, Pause, Phase, Setup, State, Step};
 use aiwf_store::Journal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::files::newest_code;
+use super::versions::{StaleArtifact, stale_artifacts};
 use crate::ledger::{SessionLedger, SessionStatus, WaitsFor};
 use crate::session::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
-/// The file's name in a session.
 const SNAPSHOT: &str = "session.json";
-/// The version of the file's format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The most planned files that a summary lists.
+const MAX_WRITES: usize = 1_000;
 
-/// What a list shows of a session.
+/// A session in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionSummary {
-    /// The session.
     pub session_id: String,
-    /// Its profile.
     pub profile: String,
-    /// What the profile was given.
     pub context: Map<String, Value>,
-    /// Its phase.
     pub phase: String,
-    /// How it stands, in one word; `unreadable` when its journal cannot be read.
+    /// `unreadable` if its journal cannot be read.
     pub status: SessionStatus,
-    /// Its iteration.
     pub iteration: u32,
-    /// When it was created.
     pub created_at: String,
-    /// When something last happened.
+    /// Time of the last event.
     pub updated_at: String,
     /// Why its journal cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether it is not the user's: no command acts on it before it is adopted.
+    /// Whether it must be adopted before commands change it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_foreign: bool,
-    /// What its user calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The flow it follows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub flow: String,
-    /// What it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<WaitsFor>,
+    /// Files that it plans to write, relative to the project, or to the code of a profile session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<String>,
+    /// Approved artifacts that were made from a reopened version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale_artifacts: Vec<StaleArtifact>,
+    #[serde(default)]
+    pub open_comments: usize,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -95,12 +96,34 @@ fn summarize(ledger: &SessionLedger, state: &State, journal: &Journal<Event>) ->
         name: setup.and_then(|setup| setup.name.clone()),
         flow: state.flow.name.clone(),
         waits_for: waits_for(state),
+        writes: planned_writes(state),
+        stale_artifacts: stale_artifacts(state),
+        open_comments: state.open_comments().count(),
     }
 }
 
-/// The flow of a session of 0.1.0, which does not name it.
+/// The flow of a session of 0.1.0, whose journal does not name it.
 fn flow(is_change: bool) -> String {
     if is_change { Flow::CHANGE.to_owned() } else { Flow::GENERATE.to_owned() }
+}
+
+/// The files of the project that an approved result writes and that are not written yet.
+pub(super) fn planned_writes(state: &State) -> Vec<String> {
+    if state.is_applied || state.phase == Phase::CANCELLED {
+        return Vec::new();
+    }
+    let code = newest_code(state);
+    let generated = state.bound.keys().filter_map(|path| path.strip_prefix(&code)).map(str::to_owned);
+    let mut files: Vec<String> = if state.is_request() {
+        let removed = state.change.removed.iter().map(|file| file.path.clone());
+        state.change.files.iter().map(|file| file.path.clone()).chain(removed).collect()
+    } else {
+        generated.collect()
+    };
+    files.sort();
+    files.dedup();
+    files.truncate(MAX_WRITES);
+    files
 }
 
 pub(super) fn waits_for(state: &State) -> Option<WaitsFor> {
@@ -117,7 +140,6 @@ pub(super) fn waits_for(state: &State) -> Option<WaitsFor> {
     }
 }
 
-/// What it was given: of a change, what to change.
 fn context(setup: &Setup) -> Map<String, Value> {
     match &setup.change {
         Some(change) => [("request".to_owned(), Value::from(change.request.as_str()))].into_iter().collect(),
@@ -125,7 +147,7 @@ fn context(setup: &Setup) -> Map<String, Value> {
     }
 }
 
-/// What the journal of a session says; one that cannot be read is shown with the reason.
+/// The summary from a session's journal, with the reason if it cannot be read.
 pub(crate) fn journal_summary(settings: &Settings, ledger: &SessionLedger) -> SessionSummary {
     let journal = ledger.journal().and_then(|journal| {
         journal.refuse_shorter(None)?;
@@ -151,20 +173,23 @@ pub(crate) fn journal_summary(settings: &Settings, ledger: &SessionLedger) -> Se
             name: ledger.name().map(str::to_owned),
             flow: flow(ledger.kind() == LedgerKind::Change),
             waits_for: None,
+            writes: Vec::new(),
+            stale_artifacts: Vec::new(),
+            open_comments: 0,
         },
     }
 }
 
-/// The snapshot, when it was made from the journal as long as it is now.
+/// The snapshot, if it matches the length of the journal.
 pub(crate) fn snapshot_summary(ledger: &SessionLedger) -> Option<SessionSummary> {
     let Snapshot { version, journal_bytes, mut summary } = ledger.read_snapshot(SNAPSHOT)?;
     let is_believed = version == VERSION
         && Some(journal_bytes) == ledger.n_journal_bytes()
         && summary.session_id == ledger.id;
-    // Names decide which session a user means, so the journal's own name counts: a snapshot can be forged.
+    // A snapshot can be forged, and names select sessions, so the name comes from the journal.
     summary.name = ledger.name().map(str::to_owned);
     if summary.flow.is_empty() {
-        // One of 0.1.0, where a change is what has no profile.
+        // In 0.1.0, a session without a profile was a change.
         summary.flow = flow(summary.profile.is_empty());
     }
     is_believed.then_some(summary)

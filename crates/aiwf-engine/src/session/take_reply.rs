@@ -1,9 +1,9 @@
-//! Approving a reply: it is read, what it gives is written, and only then the approval is in the journal.
+//! Approves a reply: parses it, writes its results, and then records the approval.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use aiwf_profile::{PhaseValue, ReviewVerdict};
-use aiwf_session::{Actor, Command, FileHash, Outcome, PhaseRecipe};
+use aiwf_session::{Actor, Command, FileHash, Outcome};
 use aiwf_store::{ConfinedError, StoreError, WritePlan};
 
 use super::open_session::OpenSession;
@@ -11,11 +11,11 @@ use super::reply_files::path_below_code;
 use crate::prompt::read::into_text;
 use crate::session::session_error::SessionError;
 
-/// How many problems of one reply are listed, and how long each may be; the rest is counted.
+/// Limits for the problems listed for one reply; the rest is counted.
 const MAX_PROBLEMS: usize = 100;
 const MAX_PROBLEM_CHARS: usize = 500;
 
-/// As many problems as somebody reads, and how many more there are.
+/// Cuts a list of problems to a readable size and counts the rest.
 pub(super) fn capped(problems: Vec<String>) -> Vec<String> {
     let n_more = problems.len().saturating_sub(MAX_PROBLEMS);
     let shorten = |problem: String| match problem.char_indices().nth(MAX_PROBLEM_CHARS) {
@@ -30,20 +30,20 @@ pub(super) fn capped(problems: Vec<String>) -> Vec<String> {
 }
 
 impl OpenSession<'_> {
-    /// Takes the reply that lies at its place, with everything it gives.
-    pub(crate) fn take_reply(&mut self, by: Actor) -> Result<(), SessionError> {
+    /// Approves the reply at the expected path and writes its results.
+    pub(crate) fn take_reply(&mut self, by: Actor, note: Option<String>) -> Result<(), SessionError> {
         self.refuse_stale()?;
         let path = self.response_path()?;
-        // Read once: what is hashed is what is parsed.
+        // Read once, so that the hashed bytes are the parsed ones.
         let bytes = self.read(&path)?;
         let sha256 = self.ledger.keep(&bytes)?;
         let response = FileHash { path: path.clone(), sha256 };
         let text = into_text(bytes, &self.ledger.file(&path));
-        let is_change = self.spec()?.recipe == PhaseRecipe::Change;
+        let gives_artifact = self.spec()?.gives_artifact();
         let mut artifact = None;
         let (value, mut problems) = match text {
             Err(error) => (None, vec![error.to_string()]),
-            Ok(text) if is_change => {
+            Ok(text) if gives_artifact => {
                 let mut problems = Vec::new();
                 artifact = self.take_artifact(&text, &mut problems)?;
                 (None, problems)
@@ -60,14 +60,14 @@ impl OpenSession<'_> {
         };
         if let Some(outcome) = outcome {
             let has_checks = self.has_checks()?;
-            return self.commit(Command::ApproveResponse { by, response, outcome, has_checks });
+            return self.commit(Command::ApproveResponse { by, response, outcome, has_checks, note });
         }
         let problems = capped(problems);
         self.commit(Command::RefuseReply { response, problems: problems.clone() })?;
         Err(SessionError::ReplyProblems { path: self.ledger.shown(&path), problems })
     }
 
-    /// Writes what the reply gives; nothing when it has problems, which are added to the list.
+    /// Writes the results of a reply. Returns `None` if it has problems, which are added to the list.
     fn outcome(
         &mut self,
         value: PhaseValue,
@@ -87,7 +87,8 @@ impl OpenSession<'_> {
                 let new = blocks.into_iter().map(|block| {
                     (path_below_code(&block.path, &session, iteration), block.content.into_bytes())
                 });
-                // The reply is checked by itself first, so that a problem is the reply's and not an old file's.
+                // The reply is checked first by itself, so that its problems are not confused with those of an old
+                // file.
                 let plan = match WritePlan::check(new) {
                     Ok(plan) => plan,
                     Err(faults) => {
@@ -118,7 +119,7 @@ impl OpenSession<'_> {
         }
     }
 
-    /// The code of an iteration, by path below `code/`.
+    /// The code of an iteration, by path relative to `code/`.
     pub(crate) fn code(&self, iteration: u32) -> Result<BTreeMap<String, Vec<u8>>, SessionError> {
         let prefix = format!("iteration-{iteration}/code/");
         self.state
@@ -143,7 +144,7 @@ impl OpenSession<'_> {
         Ok(Outcome::Code { files })
     }
 
-    /// Writes the code of an iteration in place of what is there.
+    /// Replaces the code of an iteration.
     pub(super) fn put_code(&self, iteration: &str, plan: &WritePlan) -> Result<(), SessionError> {
         let failed = |error: ConfinedError| StoreError {
             path: self.ledger.file(&format!("{iteration}/code")),
@@ -154,7 +155,7 @@ impl OpenSession<'_> {
         Ok(plan.write_in(&parent, &temporary, "code").map_err(failed)?)
     }
 
-    /// A file in the code directory that we did not announce is a person's; it is not written over.
+    /// Refuses files in the code directory that the journal did not announce: they are a person's.
     pub(super) fn refuse_unexpected_files(&self, iteration: &str) -> Result<(), SessionError> {
         let root = self.ledger.file(&format!("{iteration}/code"));
         if !root.exists() {

@@ -1,4 +1,4 @@
-//! What a session cost so far, and what it may cost.
+//! The cost of a session so far, and its budget.
 
 use std::collections::BTreeSet;
 
@@ -13,53 +13,43 @@ use crate::ask::providers::load_config;
 use crate::ledger::SessionRef;
 use crate::session::session_error::SessionError;
 
-/// What a session cost so far, and what it may cost.
+/// The cost of a session so far, and its budget.
 #[derive(Clone, Debug, Serialize)]
 pub struct UsageReport {
-    /// The session.
     pub session_id: String,
-    /// What its user calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Every call that may have cost something.
+    /// The calls that may have cost something.
     pub calls: Vec<Spent>,
-    /// The sum of each phase, in the order they were first asked in.
+    /// In the order the phases were first asked.
     pub phases: Vec<PhaseUsage>,
-    /// The sum of all.
     pub total: Total,
-    /// What it may cost.
     pub budget: BudgetReport,
 }
 
-/// What a phase cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseUsage {
-    /// The phase.
     pub phase: Phase,
-    /// Its sum.
     #[serde(flatten)]
     pub total: Total,
 }
 
-/// What a session may cost; what is left out has no limit.
+/// The budget of a session; a missing value means no limit.
 #[derive(Clone, Debug, Serialize)]
 pub struct BudgetReport {
-    /// How many calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u64>,
-    /// How many tokens, sent and received.
+    /// Sent and received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// How many dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
-    /// The providers whose replies aiwf cannot limit: for them the limits are looked at between calls.
+    /// Providers whose reply length cannot be limited: for them the budget is checked between calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub soft_for: Vec<String>,
 }
 
 impl Engine {
-    /// What a session cost so far.
     pub fn session_usage<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<UsageReport, SessionError> {
         let ledger = journal::find_any(self.settings(), given)?;
         let journal = ledger.journal()?;

@@ -1,4 +1,4 @@
-//! Whether approved files are what they were.
+//! Checks that approved files are unchanged.
 
 use std::collections::BTreeMap;
 
@@ -10,36 +10,34 @@ use crate::ledger::{SessionLedger, SessionRef};
 use crate::session::session_error::SessionError;
 use crate::trust;
 
-/// An approved file that is not what it was.
+/// An approved file that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The file, relative to the session.
+    /// Relative to the session.
     pub path: String,
-    /// SHA-256 of what was approved.
+    /// SHA-256 of the approved bytes.
     pub approved: String,
-    /// SHA-256 of what is there; nothing when nothing is.
+    /// SHA-256 of the current bytes; `None` if the file is missing.
     pub found: Option<String>,
 }
 
-/// What a check found.
+/// The result of a verification.
 #[derive(Clone, Debug)]
 pub struct Verified {
-    /// The session.
     pub session_id: String,
-    /// How many events the journal holds, all of them intact.
+    /// All intact.
     pub n_events: usize,
-    /// How many approved files were compared.
+    /// Approved files that were compared.
     pub n_files: usize,
-    /// The files that differ.
     pub differences: Vec<Difference>,
-    /// Bytes of a last line that was never finished.
+    /// The size of an unfinished last line.
     pub torn_bytes: Option<usize>,
-    /// What is wrong with the bytes that are kept in `objects/`.
+    /// Missing or damaged files in `objects/`.
     pub problems: Vec<String>,
 }
 
 impl Engine {
-    /// Checks the chain of the journal and every approved file.
+    /// Checks the hash chain of the journal and every approved file.
     pub fn verify<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Verified, SessionError> {
         let ledger = journal::find_any(self.settings(), given)?;
         let journal = ledger.journal()?;
@@ -57,7 +55,7 @@ impl Engine {
     }
 }
 
-/// Approved bytes that are not kept any more, and kept bytes that are not what they were.
+/// Missing or damaged copies of approved bytes.
 fn object_problems(ledger: &SessionLedger, state: &State) -> Result<Vec<String>, SessionError> {
     let store = ledger.ledger()?;
     let damaged = store.damaged().map_err(|error| ledger.unusable("objects", error))?;
@@ -72,13 +70,13 @@ fn object_problems(ledger: &SessionLedger, state: &State) -> Result<Vec<String>,
         .collect();
     for (path, bound) in &state.bound {
         if !damaged.contains(&bound.sha256) && ledger.kept(&bound.sha256).is_none() {
-            problems.push(format!("the approved bytes of `{path}` are not kept any more"));
+            problems.push(format!("the approved bytes of `{path}` are no longer stored"));
         }
     }
     Ok(super::take_reply::capped(problems))
 }
 
-/// The approved files that are not what they were.
+/// The approved files that changed.
 pub(crate) fn stale(ledger: &SessionLedger, state: &State) -> Vec<Difference> {
     let intended: BTreeMap<&str, &String> =
         state.intended.iter().map(|file| (file.path.as_str(), &file.sha256)).collect();
@@ -88,7 +86,7 @@ pub(crate) fn stale(ledger: &SessionLedger, state: &State) -> Vec<Difference> {
         .filter(|(_, bound)| bound.is_checked)
         .filter_map(|(path, bound)| {
             let found = ledger.sha256(path);
-            // What a command that was cut short wrote is no edit; the next one writes it again.
+            // A write of an interrupted command is not an edit; the next command repeats it.
             let is_intended = found.is_some() && intended.get(path.as_str()).copied() == found.as_ref();
             (found.as_deref() != Some(bound.sha256.as_str()) && !is_intended).then(|| Difference {
                 path: path.clone(),

@@ -1,14 +1,14 @@
-//! The worktree of a session: where an agent writes and where checks run.
+//! The worktree of a session: where agents write and checks run.
 //!
-//! It lies in the user's cache directory and is derived: a worktree that is gone is made again from the project and what
-//! the session approved. What an agent did in it becomes part of the session when its reply arrives.
+//! It is in the user's cache directory and derived: a missing worktree is rebuilt from the project and the approved
+//! files. The changes of an agent become part of the session when its reply arrives.
 
 use std::path::PathBuf;
 
-use aiwf_session::{FileHash, Gives, Phase};
+use aiwf_session::{FileHash, Gives, Phase, PhaseSpec};
 use aiwf_store::sha256_hex;
 use aiwf_worktree::{
-    ChangeKind, CreateOptions, FileContent, LeftOutReason, PlannedFile, RefusedReason, Worktree,
+    Change, ChangeKind, CreateOptions, FileContent, LeftOutReason, PlannedFile, RefusedReason, Worktree,
 };
 
 use super::changes::{ChangedFile, ProjectChanges};
@@ -18,11 +18,11 @@ use crate::Engine;
 use crate::ask::providers;
 use crate::session::session_error::SessionError;
 
-/// How much of the hash of a project's path names its directory of worktrees.
+/// The number of digits of the project path's hash in the name of its worktree directory.
 const PROJECT_HASH_CHARS: usize = 16;
 
 impl Engine {
-    /// Where the worktree of a session is, whether it was made or not.
+    /// Where the worktree of a session is, whether it exists or not.
     pub(crate) fn worktree_path(&self, session_id: &str) -> Result<PathBuf, SessionError> {
         let settings = self.settings();
         let cache = settings.cache_dir.as_ref().ok_or(SessionError::NoCacheDirectory)?;
@@ -32,25 +32,39 @@ impl Engine {
         Ok(cache.join("worktrees").join(project).join(session_id))
     }
 
-    /// Removes the worktree of a session; nothing there is fine.
+    /// Where commits for branches of a session are made.
+    pub(super) fn scratch_path(&self, session_id: &str) -> Result<PathBuf, SessionError> {
+        self.worktree_path(&format!("{session_id}.branch"))
+    }
+
+    /// Removes the worktree of a session, if any.
     pub(crate) fn remove_worktree(&self, session_id: &str) -> Result<(), SessionError> {
         match self.worktree_path(session_id) {
-            // Most sessions have none, and most projects neither.
+            // Most sessions have none.
             Ok(path) if path.parent().is_some_and(std::path::Path::is_dir) => Ok(Worktree::remove(&path)?),
             Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Removes everything that a session has in the user's cache directory, also what a crash left there.
+    pub(crate) fn remove_work_area(&self, session_id: &str) -> Result<(), SessionError> {
+        self.remove_worktree(session_id)?;
+        match self.scratch_path(session_id) {
+            Ok(scratch) => Ok(aiwf_store::remove_tree(&scratch)?),
+            Err(_) => Ok(()),
         }
     }
 }
 
 impl OpenSession<'_> {
-    /// Whether the agent of a phase works in a worktree, rather than giving edits in its reply.
+    /// Whether the agent of a phase works in a worktree, instead of replying with edits.
     pub(crate) fn works_in_worktree(&self, phase: Phase) -> Result<bool, SessionError> {
         let gives_edits = self.state.flow.spec(phase).is_some_and(|spec| spec.gives == Gives::Edits);
         let writes = providers::writes_files(self.state.provider(phase), self.config());
         Ok(gives_edits && writes && !self.setup()?.may_write_project(&self.state.flow, phase))
     }
 
-    /// The worktree of this session; made when it is not there.
+    /// The worktree of this session, created if needed.
     pub(super) fn worktree(&self) -> Result<Worktree, SessionError> {
         let at = self.engine.worktree_path(&self.ledger.id)?;
         if let Some(worktree) = Worktree::open(&at)? {
@@ -70,7 +84,7 @@ impl OpenSession<'_> {
         Ok(worktree)
     }
 
-    /// Puts the worktree to what the session approved last.
+    /// Resets the worktree to the last approved files.
     pub(super) fn reset_worktree(&self, worktree: &Worktree) -> Result<(), SessionError> {
         let changes = self.approved_changes()?;
         let is_executable = |path: &str, file: &ChangedFile| {
@@ -89,28 +103,50 @@ impl OpenSession<'_> {
         Ok(worktree.reset_to(&files, &self.engine.call_context().stop)?)
     }
 
-    /// The directory that the agent of the current phase gets, as approved; the project where it gets none.
-    pub(super) fn prepare_directory(&self) -> Result<Option<PathBuf>, SessionError> {
-        if !self.works_in_worktree(self.state.phase)? {
+    /// The directory that the agent of the current phase works in, reset to what was approved; `None` for the project.
+    pub(super) fn prepare_directory(&mut self) -> Result<Option<PathBuf>, SessionError> {
+        let phase = self.state.phase;
+        let gives_changes = self.works_in_worktree(phase)?;
+        if !gives_changes && !self.reads_worktree(phase)? {
             return Ok(None);
         }
+        // A worktree from before a person decided may lack what happened in the project since.
+        if gives_changes && !self.is_worktree_fresh && self.approved_changes()?.is_empty() {
+            self.engine.remove_worktree(&self.ledger.id)?;
+        }
         let worktree = self.worktree()?;
+        self.is_worktree_fresh = true;
         self.reset_worktree(&worktree)?;
         Ok(Some(worktree.root().to_owned()))
     }
 
-    /// What an agent did in its worktree, as a file of the session, with things worth saying about it.
+    /// Whether the agent of a phase that changes nothing still works in the worktree.
+    ///
+    /// After files were approved, so that a reviewer finds them on disk. Before, if nothing keeps the agent from writing.
+    fn reads_worktree(&self, phase: Phase) -> Result<bool, SessionError> {
+        let (flow, setup) = (&self.state.flow, self.setup()?);
+        let is_in_place = |spec: &PhaseSpec| setup.may_write_project(flow, spec.name);
+        let has_worktree = flow.phases.iter().any(|spec| spec.gives == Gives::Edits && !is_in_place(spec));
+        let provider = self.state.provider(phase);
+        Ok(has_worktree
+            && providers::writes_files(provider, self.config())
+            && (!providers::is_confined(provider, self.config()) || !self.approved_changes()?.is_empty()))
+    }
+
+    /// Stores the changes of an agent in its worktree as a file of the session; returns it with notes.
     pub(super) fn take_worktree(&self) -> Result<(FileHash, Vec<String>), SessionError> {
         let stop = &self.engine.call_context().stop;
         let worktree = self.worktree()?;
         let found = worktree.changes(stop)?;
         let mut changes = ProjectChanges::default();
         let mut notes = Vec::new();
+        // One read for the whole set: the base may be in a git repository.
+        let changed_paths: Vec<&str> = found.changes.iter().filter_map(base_path).collect();
+        for old in worktree.bases(&changed_paths, stop)?.into_iter().flatten() {
+            self.ledger.keep(&old.bytes)?;
+        }
         for change in &found.changes {
             if let ChangeKind::Renamed { from } = &change.kind {
-                if let Some(old) = worktree.base(from, stop)? {
-                    self.ledger.keep(&old.bytes)?;
-                }
                 let removed = ChangedFile {
                     content: None,
                     before: change.before.clone(),
@@ -120,11 +156,8 @@ impl OpenSession<'_> {
                 changes.insert(from.clone(), removed);
             }
             let is_here = matches!(change.kind, ChangeKind::Changed | ChangeKind::Deleted);
-            if is_here && let Some(old) = worktree.base(&change.path, stop)? {
-                self.ledger.keep(&old.bytes)?;
-            }
             let content = worktree.content(change)?;
-            // Nothing is known of a file that was not there under this name.
+            // Nothing is known about a file that did not exist under this name.
             let was_executable = is_here && change.was_executable;
             let executable =
                 (change.is_executable != was_executable && content.is_some()).then_some(change.is_executable);
@@ -145,7 +178,7 @@ impl OpenSession<'_> {
             .collect();
         let n_ignored = found.ignored.len() + found.n_more_ignored;
         if n_ignored > 0 {
-            notes.push(format!("files that ignore rules leave out stay in the worktree: {n_ignored}"));
+            notes.push(format!("ignored files that stay in the worktree: {n_ignored}"));
         }
         let file = self.state.flow.spec(self.state.phase).map_or("reply", |spec| spec.file.as_str());
         let path = format!("iteration-{}/{file}-changes.json", self.state.iteration);
@@ -153,7 +186,16 @@ impl OpenSession<'_> {
     }
 }
 
-/// What a worktree lacks of the project, for people; nothing when it has all of it.
+/// Where the content of a changed file was before; `None` for a new file.
+fn base_path(change: &Change) -> Option<&str> {
+    match &change.kind {
+        ChangeKind::Added => None,
+        ChangeKind::Changed | ChangeKind::Deleted => Some(&change.path),
+        ChangeKind::Renamed { from } => Some(from),
+    }
+}
+
+/// What the worktree lacks of the project, in words; `None` if it is complete.
 fn left_out(worktree: &Worktree) -> Option<String> {
     let left_out = worktree.left_out();
     let first = left_out.first()?;
@@ -161,9 +203,9 @@ fn left_out(worktree: &Worktree) -> Option<String> {
         LeftOutReason::TooLarge => "is too large",
         LeftOutReason::Unreadable => "cannot be read",
         LeftOutReason::Submodule | LeftOutReason::Repository => "is a repository of its own",
-        LeftOutReason::LinkOutside => "is a link that may lead outside",
-        LeftOutReason::Sparse => "is left out by a sparse checkout",
-        LeftOutReason::Special => "is no regular file",
+        LeftOutReason::LinkOutside => "is a link that may lead outside the project",
+        LeftOutReason::Sparse => "is excluded by a sparse checkout",
+        LeftOutReason::Special => "is not a regular file",
         LeftOutReason::NotUtf8 => "has a name that is not UTF-8",
     };
     let more = match left_out.len() {
@@ -173,12 +215,12 @@ fn left_out(worktree: &Worktree) -> Option<String> {
     Some(format!("the worktree lacks `{}`, which {why}{more}", first.path))
 }
 
-/// Why something that an agent made is not taken over.
+/// Why a change of an agent is not copied back.
 fn why(reason: RefusedReason) -> &'static str {
     match reason {
         RefusedReason::Link => "is a symbolic link that was made or changed",
         RefusedReason::Repository => "is a repository inside the worktree",
-        RefusedReason::Special => "is no regular file",
+        RefusedReason::Special => "is not a regular file",
         RefusedReason::NotUtf8 => "has a name that is not UTF-8",
         RefusedReason::TooLarge { .. } => "is too large",
         RefusedReason::Reserved => "is in `.git` or `.aiwf`",

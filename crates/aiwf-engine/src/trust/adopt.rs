@@ -1,4 +1,4 @@
-//! What a foreign session, change or run would be trusted with, and the trust itself.
+//! Shows what trusting a foreign session, change or run would allow, and adopts it.
 
 use std::collections::BTreeSet;
 
@@ -15,50 +15,41 @@ use crate::run::RunEvent;
 use crate::session::session_error::SessionError;
 use crate::trust::trust_error::TrustError;
 
-/// So many paths are enough to see that something is wrong.
+/// Enough to see that something is wrong.
 const MAX_PATHS: usize = 20;
 
-/// What a session, change or run contains that adopting it would trust.
+/// What adopting a session, change or run would trust.
 #[derive(Clone, Debug, Serialize)]
 pub struct Adoption {
-    /// What it is.
     #[serde(serialize_with = "as_text")]
     pub kind: LedgerKind,
-    /// Its id.
     pub id: String,
-    /// Whether it is the user's already; then there is nothing to adopt.
+    /// Whether it is the user's own, so that there is nothing to adopt.
     pub is_trusted: bool,
-    /// What is wrong with it beyond being foreign: a journal that lost events the user saw.
+    /// Another problem: a journal that lost events the user saw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// What it is about: a profile, a request, a package.
+    /// The profile, the request or the package.
     pub about: String,
-    /// When it began.
     pub created_at: String,
-    /// The people who decided in it, as its journal names them.
+    /// The people who made decisions, as its journal names them.
     pub people: Vec<String>,
-    /// The providers it names.
     pub providers: Vec<String>,
-    /// The gates where no person is asked.
+    /// Gates that do not ask a person.
     pub gates: Vec<AdoptionGate>,
-    /// The phase it is in.
     pub phase: String,
-    /// How many events its journal has.
     pub events: usize,
-    /// Its last event.
     pub last_event: String,
-    /// When that was.
     pub updated_at: String,
-    /// Paths it names that are not inside of it or the project.
+    /// Paths in it that are outside of the session and the project.
     pub outside_paths: Vec<String>,
-    /// SHA-256 of its last event: what is adopted.
+    /// SHA-256 of its last event, which identifies what is adopted.
     pub sha256: String,
 }
 
-/// A gate where no person is asked.
+/// A gate that does not ask a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AdoptionGate {
-    /// Its name.
     pub gate: String,
     /// `skip`, or `ai:PROVIDER`.
     pub approver: String,
@@ -69,14 +60,13 @@ fn as_text<S: serde::Serializer>(kind: &LedgerKind, serializer: S) -> Result<S::
     serializer.serialize_str(kind.as_str())
 }
 
-/// A ledger that was found by name.
 enum FoundLedger {
     Session(LedgerKind, String, Vec<Line<Event>>),
     Run(String, Vec<Line<RunEvent>>),
 }
 
 impl Engine {
-    /// What adopting a session, a change or a run would trust; nothing is changed.
+    /// What adopting a session, a change or a run would trust; changes nothing.
     pub fn adoption(&self, given: &str) -> Result<Adoption, SessionError> {
         Ok(match find(self.settings(), given)? {
             FoundLedger::Session(kind, id, lines) => {
@@ -95,7 +85,7 @@ impl Engine {
         })
     }
 
-    /// Adopts what was shown, exactly as it was shown: from now on every command may act on it.
+    /// Adopts exactly what was shown: from now on every command may act on it.
     pub fn adopt(&self, shown: &Adoption) -> Result<(), SessionError> {
         let records = records(self.settings(), shown.kind).ok_or(TrustError::NoPlace)?;
         let root = &self.settings().project_root;
@@ -185,7 +175,7 @@ fn describe_run(adoption: &mut Adoption, lines: &[Line<RunEvent>]) {
     setup.kind.as_str().clone_into(&mut adoption.phase);
 }
 
-/// Finds a session, change or run by what a user typed.
+/// Finds a session, change or run by what the user typed.
 fn find(settings: &Settings, given: &str) -> Result<FoundLedger, SessionError> {
     let given = given.to_owned();
     #[expect(clippy::wildcard_enum_match_arm, reason = "two errors have words of their own here")]
@@ -205,7 +195,7 @@ fn find(settings: &Settings, given: &str) -> Result<FoundLedger, SessionError> {
     })
 }
 
-/// What the events of a journal name.
+/// Values in the events of a journal.
 #[derive(Default)]
 struct NamedInJournal {
     people: BTreeSet<String>,
@@ -216,7 +206,7 @@ impl NamedInJournal {
     fn collect(&mut self, key: Option<&str>, value: &Value) {
         match value {
             Value::Object(map) => {
-                // What single phases are shown is kept by phase.
+                // Files of single phases are stored by phase.
                 let is_by_phase = key == Some("phase_files");
                 for (key, value) in map {
                     self.collect(Some(if is_by_phase { "files" } else { key }), value);

@@ -1,4 +1,4 @@
-//! Everything a user agreed to, in one list: adopted sessions, providers, loosened settings, servers, flows and checks.
+//! All consents of the user in one list: adopted sessions, providers, loosened settings, servers, flows and checks.
 
 use aiwf_config::{Config, Flags};
 use aiwf_store::{Consent, ConsentKind};
@@ -11,30 +11,28 @@ use crate::checks::CheckConsent;
 use crate::session::session_error::SessionError;
 use crate::trust::trust_error::TrustError;
 
-/// What kind of thing a user agrees to.
+/// What a user can agree to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgreementKind {
-    /// A session that somebody else created.
+    /// A foreign session.
     Session,
-    /// A change that somebody else created.
+    /// A foreign change.
     Change,
-    /// A run that somebody else created.
+    /// A foreign run.
     Run,
     /// A provider that a project's configuration defines or redirects.
     Provider,
     /// Settings of a project that are looser than the user's own.
     Project,
-    /// An MCP server.
     Server,
     /// A flow of a project that skips gates.
     Flow,
-    /// A command that checks what a session wrote.
+    /// A project's check.
     Check,
 }
 
 impl AgreementKind {
-    /// Every kind.
     pub const ALL: [Self; 8] = [
         Self::Session,
         Self::Change,
@@ -46,7 +44,6 @@ impl AgreementKind {
         Self::Check,
     ];
 
-    /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -90,18 +87,14 @@ impl AgreementKind {
     }
 }
 
-/// One thing that a user agreed to, or is asked to.
+/// A consent, or a request for one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Agreement {
-    /// What kind of thing it is.
     pub kind: AgreementKind,
-    /// Its name.
     pub name: String,
     /// SHA-256 of exactly what is agreed to.
     pub sha256: String,
-    /// The same in words.
     pub shown: String,
-    /// The project it belongs to.
     pub project: String,
 }
 
@@ -118,7 +111,7 @@ impl From<Consent> for Agreement {
 }
 
 impl Engine {
-    /// Everything the user agreed to, on this machine, in every project.
+    /// All consents of the user on this machine.
     pub fn agreements(&self) -> Result<Vec<Agreement>, SessionError> {
         let mut agreements = Vec::new();
         for kind in LedgerKind::ALL {
@@ -138,7 +131,7 @@ impl Engine {
         Ok(agreements)
     }
 
-    /// What agreeing to a provider, a server or the project's settings means; nothing is remembered yet.
+    /// What consent to a provider, a server or the project's settings covers; stores nothing.
     pub fn preview_agreement(&self, kind: AgreementKind, name: &str) -> Result<Agreement, SessionError> {
         let config = Config::load(self.settings(), &Flags::default())?;
         let project = self.settings().project_root.to_string_lossy().into_owned();
@@ -209,7 +202,7 @@ impl Engine {
         }
     }
 
-    /// Remembers that the user agreed to exactly this.
+    /// Stores the user's consent to exactly this.
     pub fn agree(&self, agreement: &Agreement) -> Result<(), SessionError> {
         let Some(kind) = agreement.kind.consent() else {
             let adoption = self.adoption(&agreement.name)?;
@@ -226,7 +219,7 @@ impl Engine {
         Ok(consents.add(consent).map_err(TrustError::from)?)
     }
 
-    /// Takes consent back: everything of that kind with that name, or with a hash that begins so.
+    /// Withdraws every consent of this kind with this name, or with this prefix of its hash.
     pub fn withdraw(&self, kind: AgreementKind, name: &str) -> Result<Vec<Agreement>, SessionError> {
         let is_meant = |known_name: &str, sha256: &str| {
             known_name == name || (name.len() >= 8 && sha256.starts_with(name))

@@ -1,4 +1,4 @@
-//! Why something that came with a directory is not acted on, and what to do about it.
+//! Errors of trust, with advice.
 
 use aiwf_advice::{Action, Advice};
 use aiwf_config::ConfigError;
@@ -6,99 +6,43 @@ use aiwf_store::{StoreError, UserFileError};
 
 use crate::trust::LedgerKind;
 
-/// Why something is not trusted, or cannot be.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// The user never worked on this session, change or run.
+    /// The user never worked on it.
     #[error("{kind} `{id}` is not yours: it came with this directory, from another machine or another user")]
-    Foreign {
-        /// What it is.
-        kind: LedgerKind,
-        /// Its id.
-        id: String,
-    },
-    /// Its journal is shorter than it was.
+    Foreign { kind: LedgerKind, id: String },
+    /// The journal is shorter than it was.
     #[error(
-        "the journal of {kind} `{id}` has lost its end: it has {found} of the {expected} events you last saw"
+        "the journal of {kind} `{id}` is incomplete: it has {found} of the {expected} events you last saw"
     )]
-    Short {
-        /// What it is.
-        kind: LedgerKind,
-        /// Its id.
-        id: String,
-        /// How many events there are.
-        found: u64,
-        /// How many there were.
-        expected: u64,
-    },
-    /// Its journal is another one.
+    Short { kind: LedgerKind, id: String, found: u64, expected: u64 },
+    /// The journal was replaced.
     #[error("the journal of {kind} `{id}` was replaced: event {seq} is not the one you last saw")]
-    Different {
-        /// What it is.
-        kind: LedgerKind,
-        /// Its id.
-        id: String,
-        /// The event that differs.
-        seq: u64,
-    },
-    /// Nobody can say whose it is.
+    Different { kind: LedgerKind, id: String, seq: u64 },
     #[error("`HOME` is not set, so aiwf cannot tell whether {kind} `{id}` is yours")]
-    NoHome {
-        /// What it is.
-        kind: LedgerKind,
-        /// Its id.
-        id: String,
-    },
-    /// There is no place to remember consent.
-    #[error("`HOME` is not set, so aiwf has no place to remember what you agree to")]
+    NoHome { kind: LedgerKind, id: String },
+    #[error("`HOME` is not set, so aiwf cannot store your consent")]
     NoPlace,
     /// It changed between being shown and being adopted.
     #[error("{kind} `{id}` changed while you were reading")]
-    ChangedMeanwhile {
-        /// What it is.
-        kind: LedgerKind,
-        /// Its id.
-        id: String,
-    },
-    /// No session, change or run has that name.
+    ChangedMeanwhile { kind: LedgerKind, id: String },
     #[error("no session, change or run `{given}`")]
-    Unknown {
-        /// What was given.
-        given: String,
-    },
-    /// The name stands for several.
+    Unknown { given: String },
     #[error("`{given}` matches several: {}", matching.join(", "))]
-    Ambiguous {
-        /// What was given.
-        given: String,
-        /// What it matches.
-        matching: Vec<String>,
-    },
-    /// Nothing of that name needs consent.
+    Ambiguous { given: String, matching: Vec<String> },
     #[error("{what} needs no consent: nothing in this project's configuration sets it")]
-    NothingToAgree {
-        /// What was named.
-        what: String,
-    },
-    /// Nothing of that name was agreed to.
+    NothingToAgree { what: String },
     #[error("you have not agreed to `{given}`")]
-    NotAgreed {
-        /// What was given.
-        given: String,
-    },
-    /// What was agreed to cannot be read or written.
+    NotAgreed { given: String },
     #[error(transparent)]
     Consent(#[from] UserFileError),
-    /// The state directory cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
 impl TrustError {
-    /// One thing to do about it.
     pub fn advice(&self) -> Advice {
         match self {
             Self::Foreign { id, .. } => Advice::from(Action::Adopt)
@@ -127,7 +71,6 @@ impl TrustError {
         }
     }
 
-    /// A name for programs that stays the same between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Foreign { .. } | Self::NoHome { .. } => "NOT_ADOPTED",

@@ -21,7 +21,7 @@ fn at(report: &Value) -> (&str, &str, u64) {
 }
 
 #[test]
-fn a_recorded_change_is_walked_again_without_anybody() {
+fn a_recorded_change_replays_without_a_person() {
     let config = "[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n";
     let change = Change::in_scene(Scene::new().file(".aiwf/config.toml", config), Flags::default());
     let phases = [
@@ -80,7 +80,7 @@ fn a_plan_that_needs_revision_is_planned_again_until_the_cap() {
 }
 
 #[test]
-fn a_cap_that_is_raised_in_the_configuration_lets_a_change_go_on() {
+fn raising_a_limit_in_the_configuration_resumes_a_change() {
     let change = Change::configured("[change]\nmax_rounds = 1\n");
     change.walk("plan", TASKS);
     change.reply("challenge", &verdict("NEEDS_REVISION"));
@@ -91,7 +91,7 @@ fn a_cap_that_is_raised_in_the_configuration_lets_a_change_go_on() {
 }
 
 #[test]
-fn major_issues_stop_until_a_person_accepts_or_plans_anew() {
+fn major_issues_stop_until_a_person_accepts_or_replans() {
     let change = Change::new();
     change.walk("plan", TASKS);
     change.walk("challenge", &verdict("PASS"));
@@ -146,7 +146,7 @@ fn what_changed_in_the_project_since_the_implementation_is_not_written_over() {
     let change = Change::new().implemented();
     change.scene.write("src/greet.txt", "hello, you\n");
     let refusal = change.refused(|engine, id| engine.apply(id, &ApplyOptions::default()));
-    assert!(refusal.contains("files of the project are in the way"), "{refusal}");
+    assert!(refusal.contains("project files would be overwritten"), "{refusal}");
     assert_eq!(change.scene.project.names_in("src"), ["greet.txt"]);
     let options = ApplyOptions { is_forced: true, ..ApplyOptions::default() };
     change.engine().apply(change.which(), &options).unwrap();
@@ -163,7 +163,11 @@ fn an_edit_between_the_prompt_and_the_reply_is_a_conflict_too() {
     change.scene.write("src/greet.txt", "hello, you\n");
     change.approve();
     change.walk("review", &verdict("PASS"));
-    assert!(change.refused(|engine, id| engine.apply(id, &ApplyOptions::default())).contains("in the way"));
+    assert!(
+        change
+            .refused(|engine, id| engine.apply(id, &ApplyOptions::default()))
+            .contains("project files would be overwritten")
+    );
 }
 
 #[test]
@@ -250,7 +254,7 @@ fn an_agent_is_chosen_for_a_phase_by_family_or_provider() {
     change.phase_with("plan", by("manual"));
     change.approve();
     let refusal = change.refused(|engine, id| engine.run_phase(id.unwrap(), "plan", by("codex")));
-    assert!(refusal.contains("are settled"), "{refusal}");
+    assert!(refusal.contains("can no longer change"), "{refusal}");
 }
 
 #[test]
@@ -310,10 +314,10 @@ fn names_are_plain_and_taken_once() {
         };
         message(&change.engine().create_change(new).unwrap_err())
     };
-    assert!(begin("login", "again", "src/*").contains("an open session is named `login`"));
+    assert!(begin("login", "again", "src/*").contains("an open session named `login`"));
     for name in ["a/b", "..", ".hidden", "latest", "nul", "a b"] {
         let refusal = begin(name, "x", "src/*");
-        assert!(refusal.contains("a session cannot be named"), "{name}: {refusal}");
+        assert!(refusal.contains("is not a valid session name"), "{name}: {refusal}");
     }
     assert!(begin("other", " ", "src/*").contains("the request is empty"));
     assert!(begin("other", "x", "no/such/*").contains("no/such/*"));

@@ -70,7 +70,7 @@ fn a_verdict_that_says_no_stops_a_run() {
 }
 
 #[test]
-fn the_budget_pauses_a_change_and_a_raised_one_lets_it_go_on() {
+fn the_budget_pauses_a_change_and_raising_it_resumes_the_change() {
     let models = FakeProvider::saying([TASKS.to_owned(), verdict("REJECTED")]);
     let change = in_scene(&models, "[budget]\nmax_calls = 1\n", yes());
     assert_eq!(change.run()["status"], "paused");
@@ -89,7 +89,7 @@ fn a_model_can_stand_at_a_gate_of_a_change() {
     assert_eq!(report["phase"], "challenge");
     assert_eq!(change.text("plan.md"), "# Better\n");
     let second = &models.asks()[2].user_messages()[0];
-    assert!(second.contains("Your last reply was turned down"), "{second}");
+    assert!(second.contains("Your last reply was rejected"), "{second}");
 }
 
 #[test]

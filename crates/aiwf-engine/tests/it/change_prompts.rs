@@ -165,7 +165,13 @@ fn each_phase_sees_its_template_the_files_and_what_came_before() {
     "#);
     change.walk("review", &verdict("PASS"));
     change.walk("archive", "# Record\n");
-    insta::assert_snapshot!(change.text("iteration-2/archive-prompt.md"), @r#"
+    // The record sees what the last implementation saw, but for the verdict since.
+    let implement = change.text("iteration-2/implement-prompt.md");
+    let archive = change.text("iteration-2/archive-prompt.md");
+    let (before, context, after) = around_context(&archive);
+    let implemented = around_context(&implement).1.replace("<review>NEEDS_CHANGES", "<review>PASS");
+    assert_eq!(context, implemented);
+    insta::assert_snapshot!(format!("{before}[context]{after}"), @r"
     <prompt>
     <system_prompt>archive as BASE.
     Speak plainly.
@@ -173,41 +179,20 @@ fn each_phase_sees_its_template_the_files_and_what_came_before() {
     - `challenge`
     - `implementation`
     - `review`</system_prompt>
-    <context>
-    <file path="src/greet.txt">hello
-    </file>
-    <artifact name="plan"># Plan
-
-    ### 1.1 Greet
-    - Files: src/greet.txt
-    </artifact>
-    <artifact name="challenge"><![CDATA[## Assessment
-
-    Well.
-
-    <review>PASS</review>
-    ]]></artifact>
-    <artifact name="implementation"><![CDATA[1.1 Done.
-    <task_status id="1.1">COMPLETED</task_status>
-    1.2 No.
-    <task_status id="1.2">FAILED</task_status>
-    <<<FILE: src/greet.txt>>>
-    hello, world
-    <<<FILE: src/new.txt>>>
-    new
-    ]]></artifact>
-    <artifact name="review"><![CDATA[## Assessment
-
-    Well.
-
-    <review>PASS</review>
-    ]]></artifact>
-    </context>
+    [context]
     <instructions>Write the closing record of this change:
 
     Greet the world
 
     Tasks that were reported as FAILED: 1.2.</instructions>
     </prompt>
-    "#);
+    ");
+}
+
+/// A prompt before its context, the context, and the rest.
+#[track_caller]
+fn around_context(prompt: &str) -> (&str, &str, &str) {
+    let (before, rest) = prompt.split_once("<context>").unwrap();
+    let (context, after) = rest.split_once("</context>").unwrap();
+    (before, context, after)
 }

@@ -6,7 +6,7 @@ use aiwf_engine::{BuildOptions, ChangeFlags, Document};
 use crate::build::engine;
 
 #[test]
-fn counting_waits_until_somebody_asks() {
+fn tokens_are_counted_only_on_demand() {
     let root = tempfile::tempdir().unwrap();
     let document = Document::from_json(Recipe::Change, r#"{"instructions": "hello world"}"#).unwrap();
     let options = BuildOptions { tokenizer: Some(Tokenizer::O200kBase), ..BuildOptions::default() };

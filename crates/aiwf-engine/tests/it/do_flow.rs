@@ -1,6 +1,7 @@
 //! A request walked through the flow `do`: edits, checks, other providers, and the way into the project and back.
 
 use aiwf_engine::config::Flags;
+use aiwf_engine::machine::Delivery;
 use aiwf_engine::{
     ApplyChange, ApplyOptions, ApproveOptions, Engine, NewRequest, SessionError, SessionReport,
     SessionStatus, WaitsFor,
@@ -74,7 +75,7 @@ fn edits_deletions_and_renames_reach_the_project_and_are_taken_back() {
 }
 
 #[test]
-fn what_somebody_changed_since_is_not_taken_back() {
+fn undo_keeps_files_that_changed_since() {
     let model = FakeProvider::saying([PLAN, EDIT, PASS]);
     let scene = scene(&model);
     let report = walk(&scene.engine, &request(&[], yes()));
@@ -160,6 +161,7 @@ fn edits_apply_to_what_was_shown_and_both_changes_can_be_merged() {
     scene.write("src/list.py", format!("{LIST}\n\n\ndef other():\n    pass\n"));
     let diff = scene.engine.pending_diff(id).unwrap().unwrap();
     assert!(diff.contains("+def list_items(as_json=False):"), "{diff}");
+    assert_eq!(scene.engine.diff_session(id, None).unwrap(), diff);
     let done = scene.engine.approve(id, &ApproveOptions::default()).unwrap().report;
     assert_eq!(done.status, SessionStatus::Complete);
     let error = scene.engine.apply(id, &ApplyOptions::default()).unwrap_err();
@@ -198,7 +200,7 @@ fn a_phase_can_be_handed_to_another_provider_with_the_same_prompt() {
     let id = Some(report.session_id.as_str());
     let to_other = |phase: &str| (phase.to_owned(), "other".to_owned());
     scene.engine.assign(id, &[to_other("implement"), to_other("review")]).unwrap();
-    let done = scene.engine.retry_with(id, Some("other")).unwrap().report;
+    let done = scene.engine.retry(id, Some("other")).unwrap().report;
     assert_eq!(done.status, SessionStatus::Complete);
     assert_eq!(other.asks()[0].payload.canonical(), model.asks()[0].payload.canonical());
     let error = scene.engine.assign(id, &[to_other("deploy")]).unwrap_err();
@@ -237,4 +239,47 @@ fn files_that_tools_run_by_themselves_stop_an_unattended_apply() {
     assert!(!scene.root().join(".github").exists());
     scene.engine.apply(id, &ApplyOptions::default()).unwrap();
     assert_eq!(scene.read(".github/workflows/ci.yml"), "on: push\n");
+}
+
+/// The end of the prompt that asks for the implementation, under a configuration.
+#[track_caller]
+fn taught(config: &str) -> String {
+    let model = FakeProvider::saying([PLAN, EDIT, PASS]);
+    let scene = Scene::of_agent(&model, config).file("src/list.py", LIST);
+    assert_eq!(walk(&scene.engine, &request(&[], yes())).status, SessionStatus::Complete);
+    let prompt = model.prompts().swap_remove(1);
+    let (before, _) = prompt.split_once("After a short report").unwrap();
+    prompt.split_at(before.len()).1.to_owned()
+}
+
+#[test]
+fn one_edit_form_is_taught_and_every_form_is_accepted() {
+    let default = taught("");
+    insta::assert_snapshot!("search_replace_form", default);
+    insta::assert_snapshot!("diff_form", taught("[defaults]\nedit_form = \"diff\"\n"));
+    insta::assert_snapshot!("files_form", taught("[defaults]\nedit_form = \"files\"\n"));
+}
+
+#[test]
+fn a_provider_has_an_edit_form_of_its_own() {
+    let config = "[defaults]\nedit_form = \"files\"\n[providers.model]\ntype = \"openai\"\nmodel = \"m\"\nedit_form = \"diff\"\n";
+    assert!(taught(config).contains("unified diff"));
+}
+
+#[test]
+fn a_branch_or_commit_that_cannot_be_made_is_refused_before_any_work() {
+    let model = FakeProvider::saying([PLAN, EDIT, PASS]);
+    let scene = scene(&model);
+    let refused = |branch: Option<&str>, commits| {
+        let delivery = Delivery { branch: branch.map(str::to_owned), commits };
+        let new = NewRequest { delivery, ..request(&[], yes()) };
+        scene.engine.start_flow(&new).unwrap_err().to_string()
+    };
+    assert!(refused(Some(""), false).contains("git repository"), "{}", refused(Some(""), false));
+    assert!(refused(None, true).contains("git repository"));
+    assert!(scene.engine.create_repository(&["src/list.py"], "First").unwrap(), "git is installed");
+    assert_eq!(refused(Some("bad name"), false), "`bad name` is not a valid branch name");
+    assert_eq!(refused(Some("main"), false), "branch `main` already exists");
+    assert!(model.asks().is_empty());
+    assert!(scene.engine.list_sessions().unwrap().is_empty());
 }

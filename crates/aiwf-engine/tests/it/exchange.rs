@@ -53,7 +53,7 @@ fn calls(name: &str, arguments: &Value) -> String {
 }
 
 #[test]
-fn a_session_records_that_it_asks_before_anybody_is_asked() {
+fn a_session_records_a_request_before_it_is_sent() {
     let fake = FakeProvider::saying(["# Plan\n"]);
     let scene = scene("", &fake);
     scene.create().unwrap();
@@ -145,7 +145,7 @@ fn the_same_failing_call_ends_the_loop_of_a_session_at_the_third_time() {
 }
 
 #[test]
-fn a_provider_that_fails_half_way_leaves_what_it_said_and_can_be_asked_again() {
+fn a_failed_call_keeps_its_partial_reply_and_can_be_retried() {
     let fake = FakeProvider::script([
         Turn::CutAfter { text: "Half a plan".to_owned(), n_bytes: 4 },
         Turn::text("# Plan\n"),
@@ -156,9 +156,34 @@ fn a_provider_that_fails_half_way_leaves_what_it_said_and_can_be_asked_again() {
     assert_eq!(last(&scene, 2), ["prompt-sent", "ask-failed"]);
     let half = format!(".aiwf/sessions/{id}/iteration-1/planning-response.partial-1.md");
     assert_eq!(scene.read(&half), "Half");
-    scene.engine.retry(OPEN).unwrap();
+    scene.engine.retry(OPEN, None).unwrap();
     assert_eq!(fake.asks()[0].payload.sha256(), fake.asks()[1].payload.sha256());
     assert_eq!(last(&scene, 2), ["prompt-sent", "reply-received"]);
+}
+
+#[test]
+fn after_any_failure_of_a_provider_a_retry_asks_again_with_the_same_prompt() {
+    let cut = Turn::CutAfter { text: "# Plan\n\nOne.\n".to_owned(), n_bytes: 9 };
+    for failure in [Turn::status(400), Turn::status(401), Turn::status(500), Turn::text(""), cut] {
+        let fake = FakeProvider::script([failure, Turn::text("# Plan\n\nOne.\n")]);
+        let scene = scene("", &fake);
+        let id = scene.create().unwrap();
+        approve(&scene.engine).unwrap_err();
+        // Nothing is asked again by itself.
+        scene.engine.run_session(OPEN).unwrap();
+        assert_eq!(fake.asks().len(), 1);
+        scene.engine.retry(OPEN, None).unwrap();
+        let response = format!(".aiwf/sessions/{id}/iteration-1/planning-response.md");
+        assert_eq!(scene.read(&response), "# Plan\n\nOne.\n");
+        let asks = fake.asks();
+        assert_eq!(asks[0].payload.sha256(), asks[1].payload.sha256());
+        let events = scene.engine.session_events(OPEN).unwrap();
+        let sent = events.iter().rev().map(|line| serde_json::to_value(&line.event).unwrap());
+        let sent = sent.into_iter().find(|event| event["event"] == "prompt-sent").unwrap();
+        assert_eq!(sent["n_earlier"], 1);
+        let report = approve(&scene.engine).unwrap().report;
+        assert_eq!(report.phase.to_string(), "generating");
+    }
 }
 
 #[test]

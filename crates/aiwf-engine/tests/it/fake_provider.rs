@@ -16,10 +16,17 @@ pub(crate) use aiwf_testkit::model_server::{Piece, Turn};
 
 /// The model that answers, as replies name it.
 pub(crate) const MODEL: &str = "scripted-model";
+/// The header of a status that stands for a usage limit: when it ends, in seconds since 1970.
+const LIMIT_UNTIL: &str = "limit-until";
 /// How failures call the provider.
 const NAME: &str = "model";
 
 type Script = dyn FnMut(&Asked) -> Turn + Send;
+
+/// A usage limit that ends at a time in seconds since 1970.
+pub(crate) fn limit_until(at: u64) -> Turn {
+    Turn::status_with_body(429, "used up").with_header(LIMIT_UNTIL, at.to_string())
+}
 
 /// Answers as its script says; clones share the script and what was asked.
 #[derive(Clone)]
@@ -114,6 +121,16 @@ impl Ask for FakeProvider {
                 sink.text(text.get(..n_bytes).unwrap_or(&text)).map_err(AskError::Sink)?;
                 let message = "the connection broke".to_owned();
                 return Err(AskError::Cut { provider: NAME.to_owned(), message, usage: usage.map(Box::new) });
+            }
+            Turn::Status { headers, body, .. } if headers.iter().any(|(name, _)| name == LIMIT_UNTIL) => {
+                let until = headers.iter().find(|(name, _)| name == LIMIT_UNTIL);
+                let until = until.map(|(_, at)| at.parse().unwrap());
+                return Err(AskError::LimitReached {
+                    provider: NAME.to_owned(),
+                    until,
+                    message: body,
+                    usage: None,
+                });
             }
             Turn::Status { code, body, .. } => {
                 let message = if body.is_empty() { format!("scripted status {code}") } else { body };

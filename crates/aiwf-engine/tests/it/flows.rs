@@ -167,13 +167,13 @@ fn a_verdict_without_a_target_waits_for_a_person() {
     let id = engine.start_flow(&skipping("mine")).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
     assert_eq!((report.phase.as_str(), report.status), ("review", SessionStatus::Paused));
-    assert_eq!(report.remark.as_deref(), Some("the flow does not say what follows REJECTED: you decide"));
+    assert_eq!(report.remark.as_deref(), Some("the flow does not say what comes after REJECTED: you decide"));
     let actions: Vec<&Action> = report.next.actions().collect();
     assert_eq!(actions, [&Action::Reopen, &Action::Accept]);
     assert_eq!(engine.list_all().unwrap()[0].waits_for, Some(WaitsFor::Decision));
-    let refusal = engine.retry(Some(id.as_str())).unwrap_err().to_string();
+    let refusal = engine.retry(Some(id.as_str()), None).unwrap_err().to_string();
     assert!(
-        refusal.contains("phase review ended with REJECTED, and a person decides what follows"),
+        refusal.contains("phase review ended with REJECTED, and you decide what comes next"),
         "{refusal}"
     );
     let accepted = engine.accept(Some(id.as_str())).unwrap().report;
@@ -227,7 +227,7 @@ fn a_broken_flow_is_reported_with_its_lines_and_starts_nothing() {
     let error = scene.engine.start_flow(&request("broken")).unwrap_err();
     let text = error.to_string();
     assert!(
-        text.contains(".aiwf/flows/broken/flow.toml:24: the loop that phase `review` closes has no cap"),
+        text.contains(".aiwf/flows/broken/flow.toml:24: the loop that phase `review` closes has no limit"),
         "{text}"
     );
     assert!(text.contains("flow.toml:21: there is no template `gone.md`"), "{text}");
@@ -319,7 +319,7 @@ fn phases_that_are_open_can_be_handed_to_another_provider() {
 #[test]
 fn a_profile_can_bring_a_flow_of_its_own() {
     let scene = Scene::new();
-    scene.engine.new_profile("quick", true).unwrap();
+    scene.engine.new_profile("quick", "generate", true).unwrap();
     let flow = r#"
 title = "Plan and generate"
 [[phase]]
@@ -343,7 +343,7 @@ on = { PASS = "complete" }
     let flags = Flags { is_yes: true, ..Flags::default() };
     let model = FakeProvider::saying(["# Plan\n", "<review>PASS</review>\n"]);
     let engine = scene.engine.clone().with_provider("model", model.clone());
-    let given = serde_json::json!({ "topic": "Things" });
+    let given = serde_json::json!({ "request": "Things" });
     let serde_json::Value::Object(given) = given else { unreachable!() };
     let mut new = engine.new_session("quick", given, &flags).unwrap();
     for provider in new.roles.values_mut() {
@@ -357,7 +357,7 @@ on = { PASS = "complete" }
     fs::write(directory.join("flow.toml"), format!("gates = {{ \"*\" = \"skip\" }}\n{flow}")).unwrap();
     let error =
         engine.new_session("quick", serde_json::Map::new(), &flags).map(drop).unwrap_err().to_string();
-    assert!(error.contains("a profile does not decide gates"), "{error}");
+    assert!(error.contains("a profile cannot set gates"), "{error}");
     assert!(engine.validate_flows().iter().any(|result| result.name == "quick" && !result.passed));
 }
 

@@ -188,8 +188,9 @@ fn a_hash_that_is_a_path_is_refused() {
         response,
         outcome: Outcome::Plan { plan },
         runs_checks: false,
+        note: None,
     }]);
-    checkout.expect_all_refused("as a SHA-256");
+    checkout.expect_all_refused("is not a SHA-256");
 }
 
 #[test]

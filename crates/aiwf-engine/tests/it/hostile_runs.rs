@@ -155,7 +155,7 @@ fn a_foreign_run_can_be_looked_at_and_no_command_acts_on_it() {
 }
 
 #[test]
-fn a_foreign_conversation_is_not_gone_on_with() {
+fn a_foreign_conversation_is_not_resumed() {
     let scene = Scene::new().with_provider("talker", Talker);
     let new = NewConversation { package: None, agent: None, provider: Some("talker") };
     let mut run = scene.engine.start_conversation(&new).unwrap();
@@ -229,14 +229,14 @@ fn a_run_in_a_directory_of_another_name_is_refused_and_is_not_the_latest() {
 fn names_and_hashes_that_are_paths_are_refused_by_every_command() {
     let outside = "../../../../other/.netrc";
     let forged: [(&str, Forge); 5] = [
-        ("as a name", |event| match event {
+        ("is not a valid name", |event| match event {
             RunEvent::RunCreated { mut setup } => {
                 setup.provider = "../talker".to_owned();
                 RunEvent::RunCreated { setup }
             }
             event => event,
         }),
-        ("as a name", |event| match event {
+        ("is not a valid name", |event| match event {
             RunEvent::RunCreated { mut setup } => {
                 let run_id = "../other".to_owned();
                 setup.forked_from = Some(ForkedFrom { run_id, node: "gather".to_owned(), seq: u64::MAX });
@@ -244,14 +244,14 @@ fn names_and_hashes_that_are_paths_are_refused_by_every_command() {
             }
             event => event,
         }),
-        ("as a SHA-256", |event| match event {
+        ("is not a SHA-256", |event| match event {
             RunEvent::RunCreated { mut setup } => {
                 setup.state_sha256 = Some("../state/workflow.md".to_owned());
                 RunEvent::RunCreated { setup }
             }
             event => event,
         }),
-        ("as a SHA-256", |event| match event {
+        ("is not a SHA-256", |event| match event {
             RunEvent::RunCreated { mut setup } => {
                 setup.package.as_mut().unwrap().sha256 = "..".to_owned();
                 RunEvent::RunCreated { setup }
@@ -281,7 +281,7 @@ fn names_and_hashes_that_are_paths_are_refused_by_every_command() {
         let checkout = Checkout::new();
         let by = StateWriter::Rewind;
         checkout.add(RunEvent::StateIntended { by, before: path.to_owned(), after: sha256 });
-        checkout.expect_all_refused("as a SHA-256");
+        checkout.expect_all_refused("is not a SHA-256");
     }
 }
 
@@ -291,14 +291,14 @@ fn a_run_that_begins_twice_or_in_the_middle_is_refused() {
     let path = checkout.run().join("journal.jsonl");
     let first = Journal::<RunEvent>::open_path(&path).unwrap().lines()[0].event.clone();
     checkout.add(first);
-    checkout.expect_all_refused("it begins a session that has begun already");
+    checkout.expect_all_refused("it starts a session that has already started");
 
     let checkout = Checkout::new();
     checkout.forge(|event| match event {
         RunEvent::RunCreated { .. } => RunEvent::RunCancelled { reason: None },
         event => event,
     });
-    checkout.expect_all_refused("it does not begin a session");
+    checkout.expect_all_refused("it does not start a session");
 }
 
 #[test]

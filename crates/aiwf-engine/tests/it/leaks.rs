@@ -79,7 +79,7 @@ fn files_that_a_user_typed_or_configured_may_be_anywhere() {
 }
 
 #[test]
-fn files_that_somebody_else_typed_stay_in_the_project() {
+fn patterns_typed_by_another_user_stay_in_the_project() {
     let scene = checkout();
     let name = SessionRef::Change("x");
     change(&scene, &["../home/.netrc", "src/**"]).unwrap();
@@ -104,7 +104,7 @@ fn files_that_somebody_else_typed_stay_in_the_project() {
     expect_left_out(&other.preview_session(name).unwrap(), &["../home/.netrc", "link.md"]);
     let refused = other.run_phase("x", "plan", PhaseOptions { files: vec!["keys".to_owned()], ..more });
     let refused = refused.unwrap_err().to_string();
-    assert!(refused.contains("`keys` leads out of the project"), "{refused}");
+    assert!(refused.contains("`keys` is outside the project"), "{refused}");
     other.run_phase("x", "plan", PhaseOptions::default()).unwrap();
     expect_left_out(&other.preview_session(name).unwrap(), &["../home/.netrc", "link.md"]);
 }
@@ -112,7 +112,7 @@ fn files_that_somebody_else_typed_stay_in_the_project() {
 #[test]
 fn a_default_file_of_a_profile_stays_in_the_project() {
     let scene = checkout();
-    scene.engine.new_profile("leaky", true).unwrap();
+    scene.engine.new_profile("leaky", "generate", true).unwrap();
     let manifest = scene.read(".aiwf/profiles/leaky/profile.toml");
     let create = |given: Value| {
         let Value::Object(given) = given else { return Err("an object".to_owned()) };
@@ -132,11 +132,14 @@ fn a_default_file_of_a_profile_stays_in_the_project() {
         let input = "input = \"NOTES_TEXT\"\n";
         let leaky = manifest.replace(input, &format!("{input}default = {default:?}\n"));
         scene.write(".aiwf/profiles/leaky/profile.toml", &leaky);
-        let refused = create(json!({ "topic": "x" })).unwrap_err();
+        let refused = create(json!({ "request": "x" })).unwrap_err();
         assert!(refused.contains("it is not in the project"), "{default}: {refused}");
-        assert!(create(json!({ "topic": "x", "notes": "docs/notes.md" })).unwrap().contains("a note"));
+        assert!(create(json!({ "request": "x", "notes": "docs/notes.md" })).unwrap().contains("a note"));
         if default != "../home/none" {
-            assert!(create(json!({ "topic": "x", "notes": default })).unwrap().contains("hunter2"), "typed");
+            assert!(
+                create(json!({ "request": "x", "notes": default })).unwrap().contains("hunter2"),
+                "typed"
+            );
         }
     }
 }

@@ -129,7 +129,7 @@ fn a_change_is_talked_about_by_its_name_and_its_files_by_their_real_place() {
 }
 
 #[test]
-fn sessions_of_the_old_places_are_found_listed_and_go_on_where_they_are() {
+fn sessions_in_the_old_directories_are_found_listed_and_resumed_there() {
     let scene = with_provider();
     let (change, chat) = (scene.change("login").unwrap(), scene.chat());
     scene.make_old(&change, "changes");
@@ -148,7 +148,7 @@ fn sessions_of_the_old_places_are_found_listed_and_go_on_where_they_are() {
 }
 
 #[test]
-fn the_kind_is_told_by_the_first_event_and_not_by_the_place() {
+fn the_first_event_decides_the_kind_and_not_the_directory() {
     let scene = with_provider();
     let (session, chat) = (scene.create().unwrap(), scene.chat());
     scene.make_old(&session, "runs");
@@ -218,7 +218,7 @@ fn only_sessions_that_have_ended_are_removed_with_their_record() {
 }
 
 #[test]
-fn a_snapshot_that_lies_removes_nothing() {
+fn a_wrong_snapshot_removes_nothing() {
     let scene = Scene::new();
     let id = scene.create().unwrap();
     let path = scene.place().join(&id).join("session.json");
@@ -271,7 +271,7 @@ fn a_removal_that_was_cut_short_leaves_nothing_that_counts_as_a_session() {
 }
 
 #[test]
-fn git_ignores_what_aiwf_keeps_for_itself_unless_somebody_decided_otherwise() {
+fn gitignore_is_written_once_and_never_changed() {
     let scene = Scene::new();
     // A directory that somebody else created is theirs.
     scene.create().unwrap();

@@ -17,7 +17,7 @@ fn limited(turns: impl IntoIterator<Item = Turn>, more: &str) -> (FakeProvider, 
 }
 
 #[test]
-fn after_the_last_turn_a_run_has_failed_and_can_go_on() {
+fn a_run_that_used_all_turns_fails_and_can_be_resumed() {
     let turns = (0..3).map(|n| read(&format!("@project/file-{n}"))).chain([Turn::text("Here.")]);
     let (server, scene) = limited(turns, "[workflow]\nmax_turns = 3\n");
     let report = run(&scene, FAILED);
@@ -25,7 +25,7 @@ fn after_the_last_turn_a_run_has_failed_and_can_go_on() {
         (&report["phase"], &report["error"]["code"]),
         (&json!("failed"), &json!("ENGINE_MAX_TURNS_EXCEEDED"))
     );
-    assert!(report["error"]["message"].as_str().unwrap().contains("3 times"), "{report:#}");
+    assert!(report["error"]["message"].as_str().unwrap().contains("after 3 calls"), "{report:#}");
     assert_eq!(server.asks().len(), 3);
     assert_eq!(status(&scene)["phase"], "failed");
     let report = resume(&scene);
@@ -34,6 +34,34 @@ fn after_the_last_turn_a_run_has_failed_and_can_go_on() {
     let ask = &server.asks()[3];
     assert_eq!(results(ask).len(), 3);
     assert!(block(ask, "RUN_DIRECTIVE").unwrap().contains("- intent: resume\n"));
+}
+
+#[test]
+fn a_provider_that_fails_has_a_code_and_the_run_goes_on_afterwards() {
+    let cut = Turn::CutAfter { text: "Half a word, and more of it".to_owned(), n_bytes: 11 };
+    let cases = [
+        ("LLM_AUTH_FAILED", Turn::status(401), ""),
+        ("LLM_AUTH_FAILED", Turn::status(403), ""),
+        ("LLM_HTTP_ERROR", Turn::status(400), ""),
+        ("LLM_BAD_RESPONSE", cut, "Half a word"),
+    ];
+    for (code, turn, partial) in cases {
+        let (server, scene) = limited([complete("start", json!({})), turn, Turn::text("Here again.")], "");
+        let report = run(&scene, FAILED);
+        // What was done before stays done.
+        assert_eq!(
+            (&report["error"]["code"], &report["node"]),
+            (&json!(code), &json!("check")),
+            "{report:#}"
+        );
+        let report = resume(&scene);
+        assert_eq!((&report["reply"], report.get("error")), (&json!("Here again."), None), "{code}");
+        let last = server.asks().pop().unwrap();
+        let marked = format!("{partial}\n\nLLM_ERROR\n- code: {code}");
+        let is_kept = last.payload.turns.iter().any(|turn| turn.content() == marked);
+        assert_eq!(is_kept, !partial.is_empty(), "{code}: {}", last.whole());
+        assert_eq!(results(&last).len(), 1, "{code}");
+    }
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn nothing_is_started_where_servers_are_switched_off() {
 }
 
 #[test]
-fn a_server_that_nobody_agreed_to_is_not_started_and_nothing_is_sent() {
+fn a_server_without_consent_is_not_started_and_nothing_is_sent() {
     let server = FakeProvider::script([Turn::text("Done.")]);
     let scene = with_servers(in_package(&package(), &server, GRANT));
     let refused = run_with(&scene, &new_run(&scene), Some("Go.")).unwrap_err().to_string();
@@ -202,7 +202,7 @@ fn a_program_without_tools_of_its_own_calls_servers_in_text() {
 }
 
 #[test]
-fn an_agent_whose_server_nobody_agreed_to_stops_the_run_where_it_can_go_on() {
+fn an_agent_whose_server_lacks_consent_stops_the_run_resumably() {
     let server = FakeProvider::script([
         Turn::tool_call("workflow_complete_node", json!({ "nodeId": "start" })),
         Turn::tool_call("mcp__fake__echo", json!({ "text": "one" })),

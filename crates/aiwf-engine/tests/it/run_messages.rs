@@ -121,7 +121,7 @@ fn past_of(prompt: &str) -> String {
 }
 
 #[test]
-fn a_program_is_asked_and_answered_like_anybody() {
+fn a_program_works_like_any_other_provider() {
     let question =
         calls(&[("ui.ask_user", json!({ "widgetId": "sure", "type": "confirmation", "message": "Sure?" }))]);
     let (agent, scene) = with_program(&[&question, "Good.\n"]);

@@ -249,7 +249,7 @@ fn a_finished_run_talks_on_with_tools_and_records_artifacts() {
 }
 
 #[test]
-fn without_the_users_word_a_finished_state_stays_as_it_is() {
+fn without_confirmation_a_finished_state_does_not_change() {
     let change = || patch(json!({ "variables": { "set": { "note": "x" } } }));
     let (server, scene) = completed(vec![
         change(),

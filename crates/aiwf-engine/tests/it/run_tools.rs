@@ -221,7 +221,7 @@ fn several_calls_of_one_reply_run_in_their_order_with_one_result_each() {
 }
 
 #[test]
-fn the_projects_own_hidden_directories_are_nobodys_business() {
+fn aiwf_and_git_directories_are_hidden_from_tools() {
     let secrets = [
         read("@project/.aiwf/config.toml"),
         read("@project/.git/config"),

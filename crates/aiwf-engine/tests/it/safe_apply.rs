@@ -31,7 +31,7 @@ fn targets(scene: &Scene, id: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_file_that_somebody_makes_while_code_is_copied_stays_and_the_rest_is_taken_back() {
+fn a_file_created_during_an_apply_stays_and_the_rest_is_rolled_back() {
     let (scene, id) = complete(FILES);
     let targets = targets(&scene, &id);
     let meanwhile = |target: &str| {
@@ -47,7 +47,7 @@ fn a_file_that_somebody_makes_while_code_is_copied_stays_and_the_rest_is_taken_b
 }
 
 #[test]
-fn a_file_that_somebody_edits_while_code_is_copied_is_not_replaced() {
+fn a_file_edited_during_an_apply_is_not_replaced() {
     let (scene, id) = complete(FILES);
     let targets = targets(&scene, &id);
     scene.write(&targets[1], "old");

@@ -135,7 +135,7 @@ pub(crate) fn model_table(name: &str) -> String {
     format!("[providers.{name}]\ntype = \"openai\"\nmodel = \"{MODEL}\"\n")
 }
 
-fn engine_of(root: &Path, home: &Path) -> Engine {
+pub(crate) fn engine_of(root: &Path, home: &Path) -> Engine {
     let environment = Environment {
         current_dir: root.to_owned(),
         home: Some(home.to_owned()),

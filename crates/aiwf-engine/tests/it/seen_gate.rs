@@ -48,14 +48,14 @@ fn of_two_approvals_at_once_one_decides_and_the_other_is_refused() {
 }
 
 #[test]
-fn every_other_decision_is_about_what_was_seen_too() {
+fn every_other_decision_also_needs_the_gate_that_was_seen() {
     let scene = fast();
     let seen = scene.engine.seen_gate(OPEN).unwrap();
     approve(&scene.engine).unwrap();
     let late = scene.engine.clone().deciding_on(seen);
     let errors = [
         late.reject(OPEN, "no").unwrap_err(),
-        late.retry(OPEN).unwrap_err(),
+        late.retry(OPEN, None).unwrap_err(),
         late.respond(OPEN, "text", None).unwrap_err(),
         late.accept(OPEN).unwrap_err(),
     ];
@@ -65,7 +65,7 @@ fn every_other_decision_is_about_what_was_seen_too() {
 }
 
 #[test]
-fn a_prompt_that_somebody_edited_meanwhile_is_another_gate() {
+fn a_prompt_edited_in_the_meantime_is_another_gate() {
     let scene = Scene::new();
     scene.create().unwrap();
     let seen = scene.engine.seen_gate(OPEN).unwrap();

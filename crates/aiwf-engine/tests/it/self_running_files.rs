@@ -26,7 +26,7 @@ fn a_session_writes_dotfiles_and_marks_what_tools_run() {
     let workflow = applied.files.iter().find(|file| file.name.ends_with("ci.yml")).unwrap();
     assert_eq!(workflow.run_by, Some("GitHub Actions"));
     assert!(
-        workflow.diff.starts_with("# GitHub Actions runs this file by itself\n--- /dev/null\n"),
+        workflow.diff.starts_with("# run automatically by GitHub Actions\n--- /dev/null\n"),
         "{}",
         workflow.diff
     );
@@ -34,7 +34,7 @@ fn a_session_writes_dotfiles_and_marks_what_tools_run() {
     assert_eq!(scene.read(".github/workflows/ci.yml"), "on: push\n");
     assert_eq!(scene.read(".gitignore"), "target\n");
     let diff = scene.engine.diff_session(Some("latest"), None).unwrap();
-    assert!(diff.contains("# GitHub Actions runs this file by itself\n"), "{diff}");
+    assert!(diff.contains("# run automatically by GitHub Actions\n"), "{diff}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn the_prompt_on_disk_holds_what_the_engine_assembled() {
 }
 
 #[test]
-fn an_edited_prompt_is_what_is_approved_sent_and_said() {
+fn an_edited_prompt_is_approved_sent_and_reported() {
     let session = Session::new();
     let path = session.path("iteration-1/planning-prompt.md");
     session.scene.write(&path, "Plan it, briefly.\n");
@@ -129,7 +129,7 @@ fn a_rejection_goes_into_the_next_prompt_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_rejected_prompt_is_built_anew_and_an_edited_one_is_kept() {
+fn a_rejected_prompt_is_rebuilt_and_an_edited_one_is_kept() {
     let session = Session::new();
     session.write("iteration-1/planning-prompt.md", "my own words\n");
     session.reject("shorter");
@@ -157,7 +157,7 @@ fn an_approval_can_change_what_the_receiver_does_with_files() {
 fn what_comes_too_early_or_too_late_is_refused() {
     let session = Session::new();
     let refusal = session.refused(|engine, id| engine.respond(id, "x", None));
-    assert!(refusal.contains("no reply is awaited now"), "{refusal}");
+    assert!(refusal.contains("no reply is expected now"), "{refusal}");
     assert_eq!(at(&session.step()), ("planning", "prompt", 1));
     session.approve();
     assert!(session.refused(approve).contains("there is no reply yet"));
@@ -168,7 +168,7 @@ fn what_comes_too_early_or_too_late_is_refused() {
 }
 
 #[test]
-fn the_cap_pauses_and_a_person_goes_on_or_accepts() {
+fn the_limit_pauses_until_a_person_raises_it_or_accepts() {
     let scene = Scene::new().file(".aiwf/config.toml", "[session]\nmax_iterations = 1\n");
     let session = Session::in_scene(scene, &Flags::default());
     session.answer(PLAN);
@@ -176,7 +176,7 @@ fn the_cap_pauses_and_a_person_goes_on_or_accepts() {
     assert_eq!(session.answer(&review("FAIL", 1))["status"], "paused");
     assert_eq!(session.run()["status"], "paused");
     let refusal = session.refused(|engine, id| engine.raise_cap(id, 1));
-    assert!(refusal.contains("the cap must be more than 1"), "{refusal}");
+    assert!(refusal.contains("the limit must be more than 1"), "{refusal}");
     let report = session.done(|engine, id| engine.raise_cap(id, 2));
     assert_eq!(at(&report), ("revising", "prompt", 2));
     session.answer(REVISED);
@@ -220,7 +220,7 @@ fn every_refusal(session: &Session) -> Vec<String> {
         session.refused(|engine, id| engine.step_session(id)),
         session.refused(|engine, id| engine.run_session(id)),
         session.refused(approve),
-        session.refused(|engine, id| engine.retry(id)),
+        session.refused(|engine, id| engine.retry(id, None)),
         session.refused(|engine, id| engine.cancel(id, None)),
         session.refused(|engine, id| engine.apply(id, &ApplyOptions::default())),
     ]
@@ -237,14 +237,14 @@ fn a_journal_that_lost_its_end_is_noticed() {
     let whole = session.text("journal.jsonl");
     session.write("journal.jsonl", whole.split_inclusive('\n').next().unwrap());
     for refusal in every_refusal(&session) {
-        assert!(refusal.contains("has lost its end: it has 1 of the 2 events you last saw"), "{refusal}");
+        assert!(refusal.contains("is incomplete: it has 1 of the 2 events you last saw"), "{refusal}");
     }
     let error = session.engine().verify(session.which()).unwrap_err();
     let advice = error.advice().unwrap().worded(|action, _| format!("{action:?}"));
     assert!(advice.contains("restore its `journal.jsonl` from a backup"), "{advice}");
     let status = session.status();
-    assert!(status["not_trusted"].as_str().unwrap().contains("has lost its end"), "{status:#}");
-    assert!(listed_error(&session).contains("has lost its end"));
+    assert!(status["not_trusted"].as_str().unwrap().contains("is incomplete"), "{status:#}");
+    assert!(listed_error(&session).contains("is incomplete"));
     session.write("journal.jsonl", "");
     let refusal = session.refused(|engine, id| engine.verify(id));
     assert!(refusal.contains("it has 0 bytes and had 1"), "{refusal}");
@@ -313,7 +313,7 @@ fn a_link_on_the_way_into_the_project_is_refused() {
     let outside = session.scene.project.home();
     std::os::unix::fs::symlink(&outside, session.scene.project.path("src")).unwrap();
     let refusal = session.refused(|engine, id| engine.apply(id, &ApplyOptions::default()));
-    assert!(refusal.contains("leads out of the directory"), "{refusal}");
+    assert!(refusal.contains("leads outside the target directory"), "{refusal}");
     assert!(!outside.join("main").exists());
 }
 
@@ -339,7 +339,7 @@ fn a_prompt_over_the_budget_is_not_sent() {
 }
 
 #[test]
-fn files_that_nobody_knows_are_named_and_left_alone() {
+fn unknown_files_are_listed_and_left_alone() {
     let session = Session::new();
     session.write("notes.txt", "mine");
     assert_eq!(session.status()["unknown"][0], session.path("notes.txt"));
@@ -388,7 +388,7 @@ fn a_refused_retry_or_rejection_changes_no_file() {
     session.approve();
     session.write("iteration-1/planning-response.md", PLAN);
     let before = session.scene.project.names_in(&session.path("iteration-1"));
-    assert!(session.refused(|engine, id| engine.retry(id)).contains("cannot retry now"));
+    assert!(session.refused(|engine, id| engine.retry(id, None)).contains("cannot retry now"));
     assert_eq!(session.scene.project.names_in(&session.path("iteration-1")), before);
     assert!(session.refused(|engine, id| engine.reject(id, "")).contains("a rejection needs feedback"));
     assert_eq!(session.scene.project.names_in(&session.path("iteration-1")), before);
@@ -400,7 +400,7 @@ fn every_rejected_reply_has_a_copy_of_its_own() {
     session.approve();
     for (number, reply) in [(1, "one\n"), (2, "two\n")] {
         session.respond(reply);
-        session.done(|engine, id| engine.retry(id));
+        session.done(|engine, id| engine.retry(id, None));
         assert_eq!(session.text(&format!("iteration-1/planning-response.rejected-{number}.md")), reply);
     }
 }
@@ -478,10 +478,10 @@ fn a_provider_that_is_not_there_is_found_at_the_beginning() {
 }
 
 #[test]
-fn a_profile_that_changes_during_a_session_is_said_to_have_changed() {
+fn a_profile_that_changes_during_a_session_is_reported() {
     let scene = Scene::new();
-    scene.engine.new_profile("notes", true).unwrap();
-    let given = json!({ "topic": "cats" }).as_object().cloned().unwrap();
+    scene.engine.new_profile("notes", "generate", true).unwrap();
+    let given = json!({ "request": "cats" }).as_object().cloned().unwrap();
     let new = scene.engine.new_session("notes", given, &Flags::default()).unwrap();
     let id = scene.engine.create_session(new).unwrap().id;
     let session = Session { scene, id };

@@ -5,10 +5,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests put links, pipes and forged files into a checkout")]
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use aiwf_engine::config::{Config, Flags};
@@ -18,6 +16,7 @@ use aiwf_engine::{
     ApplyOptions, BuildOptions, ChangeFlags, Consent, Document, Engine, NewChange, PhaseOptions,
 };
 use aiwf_store::Journal;
+use aiwf_testkit::{Tree, replace_with_link};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::json;
@@ -34,9 +33,6 @@ struct Victim {
     engine: Engine,
     done: String,
 }
-
-/// Every name below a directory, with what it is and what is in it.
-type Tree = BTreeMap<PathBuf, String>;
 
 /// What a call gave, or why it was refused.
 type Said = (&'static str, Result<String, String>);
@@ -135,7 +131,7 @@ impl Victim {
             said("run OPEN", engine.run_session(open)),
             said("reject OPEN", engine.reject(open, "no")),
             said("cancel OPEN", engine.cancel(open, None)),
-            said("retry OPEN", engine.retry(open)),
+            said("retry OPEN", engine.retry(open, None)),
             said("respond OPEN", engine.respond(open, PLAN, None)),
             said("restore OPEN plan.md", engine.restore(open, "plan.md")),
             said("rebind OPEN", engine.rebind(open)),
@@ -149,10 +145,7 @@ impl Victim {
 
     /// What a call could have changed: the project and all of the home.
     fn tree(&self) -> Tree {
-        let mut tree = Tree::new();
-        add(&mut tree, &self.session.scene.root());
-        add(&mut tree, &self.home());
-        tree
+        Tree::of(&[self.session.scene.root(), self.home()])
     }
 
     /// Looks in every way, then tries to act in every way.
@@ -174,8 +167,7 @@ impl Victim {
             assert!(!format!("{said:?}").contains("hunter2-f00d"), "{poison}: {call}: {said:?}");
         }
         let after = self.tree();
-        let paths = before.keys().chain(after.keys());
-        let changed: Vec<&PathBuf> = paths.filter(|path| before.get(*path) != after.get(*path)).collect();
+        let changed = before.changed(&after);
         assert!(changed.is_empty(), "{poison}: changed {changed:?}");
     }
 
@@ -189,38 +181,9 @@ impl Victim {
     }
 }
 
-fn add(tree: &mut Tree, path: &Path) {
-    let meta = path.symlink_metadata().unwrap();
-    let kind = meta.file_type();
-    let what = if kind.is_symlink() {
-        format!("link to {}", path.read_link().unwrap().display())
-    } else if kind.is_dir() {
-        "directory".to_owned()
-    } else if kind.is_file() && meta.len() < 10_000_000 {
-        format!("{:o} {}", meta.mode(), aiwf_store::sha256_hex(&fs::read(path).unwrap()))
-    } else {
-        format!("special or large, {}", meta.len())
-    };
-    tree.insert(path.to_owned(), what);
-    if kind.is_dir() {
-        for entry in fs::read_dir(path).unwrap().flatten() {
-            add(tree, &entry.path());
-        }
-    }
-}
-
 fn pipe(path: &Path) {
     drop(fs::remove_file(path));
     mkfifoat(CWD, path, Mode::from_raw_mode(0o600)).unwrap();
-}
-
-fn link(target: impl AsRef<Path>, path: &Path) {
-    if path.is_dir() {
-        fs::remove_dir_all(path).unwrap();
-    } else {
-        drop(fs::remove_file(path));
-    }
-    symlink(target, path).unwrap();
 }
 
 #[test]
@@ -240,7 +203,7 @@ fn links_in_the_place_of_engine_files_are_not_followed() {
         let victim = Victim::new();
         let home = victim.home();
         let target = if ["objects", "iteration-1"].contains(&name) { home } else { home.join(".netrc") };
-        link(target, &victim.in_open(name));
+        replace_with_link(target, &victim.in_open(name));
         victim.looks_and_is_refused(&format!("{name} is a link"));
     }
 }
@@ -265,7 +228,7 @@ fn pipes_and_devices_in_the_place_of_engine_files_hold_nothing_up() {
         pipe(&victim.in_open(name));
         victim.looks_and_is_refused(&format!("{name} is a pipe"));
         let victim = Victim::new();
-        link("/dev/zero", &victim.in_open(name));
+        replace_with_link("/dev/zero", &victim.in_open(name));
         victim.looks_and_is_refused(&format!("{name} is a device"));
     }
 }
@@ -277,7 +240,7 @@ fn pipes_and_devices_in_the_project_hold_nothing_up() {
         pipe(&victim.session.scene.project.path(name));
         victim.looks_and_is_refused(&format!("{name} is a pipe"));
         let victim = Victim::new();
-        link("/dev/zero", &victim.session.scene.project.path(name));
+        replace_with_link("/dev/zero", &victim.session.scene.project.path(name));
         victim.looks_and_is_refused(&format!("{name} is a device"));
     }
 }

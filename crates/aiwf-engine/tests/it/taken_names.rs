@@ -19,7 +19,7 @@ fn users_config(scene: &Scene, text: &str) {
 
 /// Puts a profile of that name into the project.
 fn add_profile(scene: &Scene, name: &str) {
-    scene.engine.new_profile("mine", true).unwrap();
+    scene.engine.new_profile("mine", "generate", true).unwrap();
     let profiles = scene.root().join(".aiwf/profiles");
     fs::rename(profiles.join("mine"), profiles.join(name)).unwrap();
     let manifest = profiles.join(name).join("profile.toml");

@@ -119,7 +119,7 @@ fn a_program_is_asked_again_with_the_whole_exchange() {
 }
 
 #[test]
-fn what_a_tool_returns_is_never_run() {
+fn tool_results_are_never_executed() {
     let (agent, scene) = cli(&[&calls(&[("fake__trap", json!({}))]), "Nothing to do.\n"]);
     let sent = send(&scene);
     assert_eq!(outcomes(&sent), [("fake__trap", "done")]);
@@ -145,7 +145,7 @@ fn a_program_that_repeats_its_prompt_calls_nothing_by_that() {
 }
 
 #[test]
-fn what_is_unknown_or_not_granted_is_refused_and_the_model_is_told() {
+fn unknown_and_ungranted_tools_are_refused_and_the_model_is_told() {
     let wanted = [("fake__nothing", json!({})), ("fake__hidden", json!({})), ("echo", json!({}))];
     let says = |text: &str| {
         assert!(text.contains("there is no tool `fake__nothing`"), "{text}");

@@ -46,7 +46,6 @@ impl DataFormat {
 /// A data file of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuData {
-    /// The file name.
     pub label: String,
     /// The file, by alias: `@pkg/…`, `@project/…` or `@state/…`.
     pub path: String,

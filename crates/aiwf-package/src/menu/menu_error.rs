@@ -3,37 +3,21 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MenuError {
     #[error("the menu starts `{name}`, which is not a workflow of the package")]
-    UnknownWorkflow {
-        name: String,
-        /// The workflows of the package.
-        known: Vec<String>,
-    },
+    UnknownWorkflow { name: String, known: Vec<String> },
     /// The workflow has the old format without a graph.
     #[error("workflow `{path}` has the classic format without a graph, so it cannot be run")]
     ClassicWorkflow { path: String },
     #[error("the menu uses prompt `#{id}`, which agent `{agent}` does not have")]
-    UnknownPrompt {
-        id: String,
-        agent: String,
-        /// The prompts of the agent.
-        known: Vec<String>,
-    },
+    UnknownPrompt { id: String, agent: String, known: Vec<String> },
     /// A file that the item needs could not be loaded.
     #[error("could not load `{path}`: {reason}")]
-    NotLoaded {
-        /// The file, by alias.
-        path: String,
-        reason: String,
-    },
+    NotLoaded { path: String, reason: String },
     /// A path that menus may not use.
     #[error("the menu may not use `{path}`: it {reason}")]
     Denied { path: String, reason: &'static str },
     /// A check before the start failed.
     #[error("nothing was started: {}", .problems.join("; "))]
-    NotValid {
-        /// All problems.
-        problems: Vec<String>,
-    },
+    NotValid { problems: Vec<String> },
 }
 
 impl MenuError {

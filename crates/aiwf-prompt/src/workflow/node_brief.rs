@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::directive::in_package;
 use super::redact::{Roots, alias_roots};
-use super::{WorkflowRequest, quoted, single_line, single_value};
+use super::{NodeType, WorkflowRequest, quoted, single_line, single_value};
 use crate::capability::Capability;
 use crate::error::PromptError;
 use crate::section::{Section, Source};
@@ -17,7 +17,7 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
     let mut text = format!(
         "NODE_BRIEF\n- currentNodeId: {} (type={})\n- stepFile: {}",
         single_line(&brief.node_id),
-        single_value(&alias_roots(&brief.node_type, &request.roots)),
+        single_value(&alias_roots(brief.node_type.as_str(), &request.roots)),
         in_package(&brief.step_file, &request.roots),
     );
     if let Some(title) = brief.title.as_deref().filter(|title| !title.trim().is_empty()) {
@@ -45,7 +45,7 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
         }
         text.push(')');
     }
-    let rules = rules(brief.node_type == "decision", !brief.outputs.is_empty(), &brief.node_type);
+    let rules = rules(&brief.node_type, !brief.outputs.is_empty());
     if !rules.is_empty() {
         text.push_str("\n- rules:");
         for rule in rules {
@@ -73,9 +73,9 @@ fn map_lines(text: &mut String, key: &str, paths: &[String], roots: &Roots) {
     }
 }
 
-fn rules(is_decision: bool, has_outputs: bool, node_type: &str) -> Vec<&'static str> {
+fn rules(node_type: &NodeType, has_outputs: bool) -> Vec<&'static str> {
     let mut rules = Vec::new();
-    if is_decision {
+    if *node_type == NodeType::Decision {
         rules.push("If the decision is unclear, ask the user; do not guess.");
         rules.push(
             "Then finish the node with `workflow.complete_node`: the edge you take, the variables behind the decision, and the reason. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.",
@@ -84,7 +84,7 @@ fn rules(is_decision: bool, has_outputs: bool, node_type: &str) -> Vec<&'static 
     if has_outputs {
         rules.push("Every output listed above must exist before currentNodeId moves on.");
     }
-    if node_type == "end" {
+    if *node_type == NodeType::End {
         rules.push(
             "When this node is done, finish it with `workflow.complete_node` and no edge: it is appended to stepsCompleted, currentNodeId stays and variables.workflowStatus becomes \"complete\". Without that tool, set these yourself.",
         );

@@ -40,8 +40,14 @@ fn revising() -> Request {
         plan: artifact("plan.md", &long("plan ")),
         standards: artifact("standards-bundle.md", &long("rule ")),
         review: artifact("iteration-1/review-response.md", &long("fix ")),
+        comments: None,
+        notes: None,
         feedback: Some(Text::from(long("why "))),
         rejected_reply: None,
+        project_files: Vec::new(),
+        changes: None,
+        checks: None,
+        answer_format: None,
         code: vec![code("c.rs", &long("cc ")), code("a.rs", &long("aa ")), code("b.rs", &long("bb "))],
         ..session(SessionPhase::Revising)
     })

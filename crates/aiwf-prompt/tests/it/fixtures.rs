@@ -2,7 +2,7 @@
 
 use aiwf_prompt::{
     Agent, AgentPersona, Artifact, Capability, ChangeRequest, CodeFile, Component, ContextItem, Format,
-    Intent, ItemKind, Message, Mode, NodeBrief, Options, PartBody, PromptError, Recipe, ReplyMode,
+    Intent, ItemKind, Message, Mode, NodeBrief, NodeType, Options, PartBody, PromptError, Recipe, ReplyMode,
     ReplyRequest, Request, Roots, Section, SessionPhase, SessionRequest, Source, Text, Tokenizer, Tokens,
     ToolPolicy, ToolSchema, Transition, WorkflowRequest,
 };
@@ -51,9 +51,15 @@ pub(crate) fn session(phase: SessionPhase) -> SessionRequest {
         profile_source: input("profile_prompt"),
         plan: None,
         standards: None,
-        project_context: None,
+        project_context: Vec::new(),
+        project_files: Vec::new(),
+        changes: None,
+        checks: None,
+        answer_format: None,
         code: Vec::new(),
         review: None,
+        comments: None,
+        notes: None,
         feedback: None,
         rejected_reply: None,
         response_path: phase.response_file().map(|file| format!(".aiwf/sessions/s1/iteration-1/{file}")),
@@ -67,6 +73,8 @@ pub(crate) fn full_session(phase: SessionPhase) -> SessionRequest {
         standards: artifact("standards-bundle.md", "# Standards\n\nRule 1"),
         code: vec![code("Customer.java", "public class Customer {}")],
         review: artifact("iteration-1/review-response.md", "Rename it"),
+        comments: None,
+        notes: None,
         feedback: Some(Text::from("Too long")),
         ..session(phase)
     }
@@ -112,7 +120,7 @@ pub(crate) fn transition(to: &str, label: &str) -> Transition {
 pub(crate) fn intake() -> NodeBrief {
     NodeBrief {
         node_id: "step-01-intake".to_owned(),
-        node_type: "step".to_owned(),
+        node_type: NodeType::from_name("step"),
         title: Some("Intake".to_owned()),
         step_file: "steps/step-01-intake.md".to_owned(),
         inputs: Vec::new(),
@@ -130,7 +138,7 @@ pub(crate) fn decision() -> NodeBrief {
     };
     NodeBrief {
         node_id: "decide-02".to_owned(),
-        node_type: "decision".to_owned(),
+        node_type: NodeType::Decision,
         title: None,
         step_file: "steps/decide-02.md".to_owned(),
         inputs: vec!["artifacts/intake.md".to_owned()],

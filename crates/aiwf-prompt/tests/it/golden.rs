@@ -73,6 +73,8 @@ fn revising() -> Request {
             "iteration-1/review-response.md",
             "@@@REVIEW_META\nverdict: FAIL\n@@@\n\nUse `Money` → not `int`.",
         ),
+        comments: None,
+        notes: None,
         feedback: Some(Text::from("Too many comments.\n\n---\n\nAnd no tests 🙁")),
         rejected_reply: None,
         profile_prompt: Text::from("Revise the code.\n\nReturn each file as <<<FILE: name>>>."),

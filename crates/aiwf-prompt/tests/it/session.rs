@@ -220,12 +220,37 @@ fn sections_are_in_recipe_order_without_a_leading_separator() {
 }
 
 #[test]
+fn comments_and_notes_stand_between_the_review_and_the_feedback() {
+    let request = SessionRequest {
+        comments: Some(Box::new(Text::from("### Comment 1 on plan@1, line 3"))),
+        notes: Some(Box::new(Text::from("### plan@1, approved by ann"))),
+        ..full_session(SessionPhase::Revising)
+    };
+    let prompt = PromptAssembler::new(request).assemble(LOCAL_WRITE).unwrap();
+    let sections = prompt.sections();
+    let ids: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
+    assert_eq!(
+        ids[ids.len() - 6..],
+        ["review", "comments", "notes", "feedback", "profile-prompt", "output-instructions"]
+    );
+    let text = prompt.full_prompt();
+    assert!(
+        text.contains(
+            "\n\n---\n\n## Comments\n\n### Comment 1 on plan@1, line 3\n\n---\n\n## Notes\n\n### plan@1"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
 fn empty_artifacts_leave_no_heading() {
     for empty in ["", "\n", " \r\n\t\n"] {
         let request = SessionRequest {
             plan: artifact("plan.md", empty),
             standards: artifact("standards-bundle.md", empty),
             review: artifact("iteration-1/review-response.md", empty),
+            comments: Some(Box::new(Text::from(empty))),
+            notes: Some(Box::new(Text::from(empty))),
             feedback: Some(Text::from(empty)),
             ..session(SessionPhase::Revising)
         };
@@ -494,14 +519,65 @@ fn the_components_of_the_recipe_are_in_order() {
             "approved-plan",
             "standards-bundle",
             "project-context",
+            "project-files",
             "previous-code",
+            "changes",
+            "checks",
             "review",
+            "comments",
+            "notes",
             "feedback",
             "profile-prompt",
+            "answer-format",
             "tools",
             "output-instructions",
         ]
     );
+}
+
+/// A step of a session that changes files of the project.
+fn changing(phase: SessionPhase) -> SessionRequest {
+    let file = |path: &str, text: &str| CodeFile {
+        name: path.to_owned(),
+        path: path.to_owned(),
+        body: PartBody::Inline(Text::from(text)),
+    };
+    SessionRequest {
+        project_files: vec![file("src/b.py", "b = 1\n"), file("src/a.py", "a = 1\n")],
+        code: vec![code("src/c.py", "c = 2\n")],
+        changes: artifact("generating.md", "Done.\n").map(Box::new),
+        checks: artifact("iteration-1/checks/01-tests.txt", "1 check failed.\n").map(Box::new),
+        answer_format: Some(Box::new(Text::from("Write edits."))),
+        ..session(phase)
+    }
+}
+
+#[test]
+fn files_of_the_project_changes_and_checks_are_in_the_phases_that_need_them() {
+    let prompt = user_prompt(changing(SessionPhase::Generating), PLAIN);
+    let place = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
+    assert!(place("### src/a.py") < place("### src/b.py") && place("Do your work") < place("Write edits."));
+    let headings = |phase: SessionPhase| -> Vec<String> {
+        let prompt = user_prompt(changing(phase), PLAIN);
+        prompt.lines().filter(|line| line.starts_with("## ")).map(str::to_owned).collect()
+    };
+    assert_eq!(
+        headings(SessionPhase::Generating),
+        ["## Project Files", "## Previous Code", "## Checks", "## Format of your answer"]
+    );
+    assert_eq!(headings(SessionPhase::Planning), ["## Project Files", "## Format of your answer"]);
+    assert_eq!(
+        headings(SessionPhase::Reviewing),
+        ["## Project Files", "## Previous Code", "## Changes", "## Checks", "## Format of your answer"]
+    );
+    assert_eq!(
+        headings(SessionPhase::Revising),
+        ["## Project Files", "## Previous Code", "## Checks", "## Format of your answer"]
+    );
+    assert_eq!(headings(SessionPhase::Initialized), ["## Format of your answer"]);
+    // Without checks that failed, code is generated once.
+    let first = SessionRequest { checks: None, ..changing(SessionPhase::Generating) };
+    assert!(!user_prompt(first, PLAIN).contains("## Previous Code"));
 }
 
 #[test]
@@ -535,7 +611,7 @@ fn xml_has_artifacts_as_context_and_the_rest_as_instructions() {
 #[test]
 fn the_project_context_follows_the_standards_in_every_phase_with_a_prompt() {
     let prompt = |phase: SessionPhase| {
-        let project_context = Some(Artifact { path: "AGENTS.md".to_owned(), text: Text::from("Use tabs.") });
+        let project_context = vec![Artifact { path: "AGENTS.md".to_owned(), text: Text::from("Use tabs.") }];
         user_prompt(SessionRequest { project_context, ..full_session(phase) }, LOCAL_WRITE)
     };
     assert_eq!(
@@ -553,9 +629,31 @@ fn the_project_context_follows_the_standards_in_every_phase_with_a_prompt() {
 }
 
 #[test]
+fn every_file_of_the_project_context_is_a_section_of_its_own() {
+    let file = |path: &str, text: &str| Artifact { path: path.to_owned(), text: Text::from(text) };
+    let project_context = vec![file("AGENTS.md", "Use tabs."), file("docs/rules.md", "Be kind.")];
+    let request = SessionRequest { project_context, ..full_session(SessionPhase::Planning) };
+    let text = user_prompt(request.clone(), LOCAL_WRITE);
+    assert!(text.contains(
+        "## Project Context: AGENTS.md\n\nUse tabs.\n\n---\n\n## Project Context: docs/rules.md\n\nBe kind.\n\n---\n\n"
+    ));
+    let options = Options {
+        format: Format::Text,
+        capability: LOCAL_WRITE,
+        budget: None,
+        counter: &Tokenizer::Estimate,
+    };
+    let prompt = PromptAggregator::global().aggregate(&Request::Session(request), &options).unwrap();
+    let sections = prompt.sections().into_iter().filter(|section| section.id.starts_with("project-context"));
+    let sources: Vec<(String, String)> = sections.map(|section| (section.id, section.source)).collect();
+    let expected = [("project-context", "file:AGENTS.md"), ("project-context-2", "file:docs/rules.md")];
+    assert_eq!(sources, expected.map(|(id, source)| (id.to_owned(), source.to_owned())));
+}
+
+#[test]
 fn the_project_context_is_optional_names_its_source_and_is_reported_when_cut() {
     let project_context =
-        Some(Artifact { path: "CLAUDE.md".to_owned(), text: Text::from("word ".repeat(4000)) });
+        vec![Artifact { path: "CLAUDE.md".to_owned(), text: Text::from("word ".repeat(4000)) }];
     let request =
         Request::Session(SessionRequest { project_context, ..full_session(SessionPhase::Generating) });
     let within = |budget| Options {

@@ -2,9 +2,9 @@
 
 use aiwf_prompt::{
     Artifact, Capability, ChangeRequest, CodeFile, ComponentSetting, ContextItem, DataContext, Format,
-    FsAbility, Intent, ItemKind, Mode, Need, NodeBrief, Part, PartBody, ReplyMode, ReplyRequest, Request,
-    Role, Section, SectionKind, SessionPhase, SessionRequest, Text, ToolPolicy, ToolSchema, Transition,
-    WorkflowRequest,
+    FsAbility, Intent, ItemKind, Mode, Need, NodeBrief, NodeType, Part, PartBody, ReplyMode, ReplyRequest,
+    Request, Role, Section, SectionKind, SessionPhase, SessionRequest, Text, ToolPolicy, ToolSchema,
+    Transition, WorkflowRequest,
 };
 use proptest::prelude::*;
 
@@ -70,11 +70,17 @@ pub(crate) fn session() -> impl Strategy<Value = Request> {
                     profile_source: input("profile_prompt"),
                     plan,
                     standards,
-                    project_context,
+                    project_context: project_context.into_iter().collect(),
                     code,
                     review,
+                    comments: feedback.clone().map(Text::from).map(Box::new),
+                    notes: response_path.clone().map(Text::from).map(Box::new),
                     feedback: feedback.map(Text::from),
                     rejected_reply: None,
+                    project_files: Vec::new(),
+                    changes: None,
+                    checks: None,
+                    answer_format: None,
                     response_path,
                 })
             },
@@ -126,7 +132,7 @@ pub(crate) fn node_brief() -> impl Strategy<Value = NodeBrief> {
         prop_oneof![Just("step".to_owned()), Just("decision".to_owned()), Just("end".to_owned()), text()];
     (node_type, maybe(text()), text(), texts(), texts(), prop::collection::vec(transition, 0..3)).prop_map(
         |(node_type, title, step_file, inputs, outputs, transitions)| NodeBrief {
-            node_type,
+            node_type: NodeType::from_name(&node_type),
             title,
             step_file: format!("steps/{step_file}"),
             inputs,

@@ -1,8 +1,8 @@
 //! Recipe `workflow` through [`PromptComposer`]: the layers of each mode and their content.
 
 use aiwf_prompt::{
-    Agent, DataContext, Format, FsPolicy, Intent, McpPolicy, Message, Mode, NodeBrief, PromptAggregator,
-    PromptComposer, PromptError, Recipe, Request, Role, ToolPolicy, WorkflowRequest,
+    Agent, DataContext, Format, FsPolicy, Intent, McpPolicy, Message, Mode, NodeBrief, NodeType,
+    PromptAggregator, PromptComposer, PromptError, Recipe, Request, Role, ToolPolicy, WorkflowRequest,
 };
 
 use crate::fixtures::{
@@ -583,7 +583,7 @@ fn declared_outputs_must_exist_before_the_run_moves_on() {
 #[test]
 fn an_end_node_explains_how_to_complete_a_run() {
     let brief = NodeBrief {
-        node_type: "end".to_owned(),
+        node_type: NodeType::End,
         title: Some("  ".to_owned()),
         outputs: Vec::new(),
         transitions: Vec::new(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aiwf_prompt::{
-    AgentPersona, DataContext, Format, Mode, NodeBrief, Part, PartBody, PromptAggregator, PromptComposer,
-    Recipe, Request, Roots, Section, SectionKind, Source, Text, Transition, WorkflowRequest,
+    AgentPersona, DataContext, Format, Mode, NodeBrief, NodeType, Part, PartBody, PromptAggregator,
+    PromptComposer, Recipe, Request, Roots, Section, SectionKind, Source, Text, Transition, WorkflowRequest,
 };
 
 use crate::fixtures::{
@@ -37,7 +37,7 @@ fn full_of(text: &str) -> WorkflowRequest {
         variables: object(serde_json::json!({ "note": text, text: { text: [text] } })),
         artifacts: vec![text.to_owned()],
         node_brief: Some(NodeBrief {
-            node_type: text.to_owned(),
+            node_type: NodeType::from_name(text),
             title: Some(text.to_owned()),
             step_file: text.to_owned(),
             inputs: vec![text.to_owned()],

@@ -18,7 +18,7 @@ use crate::provider_setting::{KeySource, ProviderSetting};
 use aiwf_advice::{Action, Advice};
 use aiwf_process::Ended;
 
-/// How many characters of prompt it takes; more are turned down without a request.
+/// How many characters of prompt it takes; more are rejected without a request.
 const MAX_PROMPT_CHARS: u64 = 1_048_576;
 /// The variable a key goes in when the user's configuration names none.
 const KEY_VARIABLE: &str = "AIWF_PROVIDER_KEY";
@@ -73,7 +73,7 @@ impl Dialect for Codex {
             ..Invocation::default()
         };
         let sandbox = match call.request.permission {
-            // It cannot be held to one file.
+            // It cannot be limited to one file.
             Permission::ReadOnly | Permission::WriteResponse => "read-only",
             Permission::WriteDirectory => "workspace-write",
         };

@@ -38,7 +38,7 @@ impl AnyCommand {
             |message: String, hint: String| AskError::Setting { provider: name.clone(), message, hint };
         if let Some(unknown) = setting.argv.iter().find_map(|arg| unknown_placeholder(arg)) {
             return Err(wrong(
-                format!("`{unknown}` in `argv` stands for nothing"),
+                format!("`{unknown}` in `argv` is not a known placeholder"),
                 format!("use {}", PLACEHOLDERS.map(|known| format!("`{known}`")).join(", ")),
             ));
         }
@@ -50,8 +50,8 @@ impl AnyCommand {
             && !pointer.starts_with('/')
         {
             return Err(wrong(
-                format!("`json:{pointer}` of `reply` is no pointer"),
-                "begin it with a slash, as in `json:/result/text`".to_owned(),
+                format!("`json:{pointer}` of `reply` is not a JSON pointer"),
+                "start it with a slash, as in `json:/result/text`".to_owned(),
             ));
         }
         Ok(Self { program: program.clone() })
@@ -257,7 +257,7 @@ impl Fold for JsonText {
                 Some(_) => format!("there is no text at `{}`", self.pointer),
                 None => format!("there is nothing at `{}`", self.pointer),
             },
-            Err(error) => format!("it is no JSON: {error}"),
+            Err(error) => format!("it is not JSON: {error}"),
         };
         heard.flaw = Some(Flaw::Malformed(complaint));
         Ok(())

@@ -255,10 +255,9 @@ impl GeminiEvents {
         let start =
             self.prompt.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
         if start.starts_with(['/', '$']) {
-            heard.notes.push(
-                "the prompt begins like a command: a part of one zero-width space stands before it"
-                    .to_owned(),
-            );
+            heard
+                .notes
+                .push("the prompt starts like a command, so a zero-width space was put before it".to_owned());
             return json!([{ "type": "text", "text": "\u{200b}" }, block]);
         }
         json!([block])
@@ -345,7 +344,7 @@ fn finished(event: &Value, heard: &mut Heard) {
     match text_at(event, "/result/stopReason") {
         // A stream that breaks off, a blocked reply and a command that ran instead all end a turn without counts.
         Some("end_turn") if heard.usage.is_none() && quota.is_some() => {
-            heard.complaint = Some("its model was not asked, or broke off".to_owned());
+            heard.complaint = Some("its model was not asked, or stopped early".to_owned());
         }
         Some("end_turn") => heard.is_whole = true,
         Some(reason) => heard.fail(&format!("it stopped early: {reason}")),

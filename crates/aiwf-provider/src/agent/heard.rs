@@ -1,7 +1,7 @@
-//! What an agent's output says: text, usage, notes, failures.
+//! The parsed output of an agent: text, usage, notes, failures.
 //!
-//! Output comes in chunks of any size; [`JsonLines`] makes events of it and leaves alone what is none. Nothing here
-//! does anything: what is to be done is a list of steps.
+//! Output comes in chunks of any size; [`JsonLines`] turns it into events and ignores other lines. Pure: the results
+//! are a list of steps for the caller.
 
 use aiwf_advice::Advice;
 use serde_json::Value;
@@ -11,58 +11,58 @@ use crate::ask_error::AskError;
 use crate::limit::Limit;
 use aiwf_process::Ended;
 
-/// How much of an agent's own words an error repeats.
+/// The maximum length of an agent's message in an error.
 const MAX_WORDS: usize = 2_000;
 
-/// Something to do because of what was heard.
+/// A step for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// More of the reply.
+    /// More text of the reply.
     Text(String),
-    /// What came so far is not the reply.
+    /// The text so far is not the reply.
     Restart,
-    /// Something to tell the agent.
+    /// Input for the agent.
     Send(String),
 }
 
-/// What is wrong with a reply whose program ended well.
+/// A problem with the reply of a program that exited normally.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// There is none where it should be.
+    /// The reply is missing where it should be.
     Missing(String),
-    /// It cannot be read.
+    /// The reply cannot be parsed.
     Malformed(String),
 }
 
-/// What was heard so far.
+/// The parsed output so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing that was heard or not")]
 pub(crate) struct Heard {
-    /// What is to be done now.
+    /// Steps to perform now.
     pub(crate) steps: Vec<Step>,
     pub(crate) usage: Option<Usage>,
     pub(crate) model: Option<String>,
     pub(crate) notes: Vec<String>,
-    /// The agent says that it failed, in its own words.
+    /// The agent's message about its failure.
     pub(crate) failure: Option<String>,
-    /// What it said about a failure beside those words, such as when a limit is lifted; not shown.
+    /// Additional data about a failure, such as the time when a limit ends; not shown.
     pub(crate) details: Option<String>,
-    /// Something went wrong that may or may not matter.
+    /// A message about a problem that may or may not matter.
     pub(crate) complaint: Option<String>,
-    /// What is wrong with the reply; how the program ended says more, and is judged first.
+    /// A problem with the reply. The exit of the program is judged first, because it says more.
     pub(crate) flaw: Option<Flaw>,
-    /// Whether anything of a reply was said.
+    /// Whether any text of the reply arrived.
     pub(crate) has_said: bool,
-    /// Whether the reply has a word in it.
+    /// Whether the reply contains more than white space.
     pub(crate) has_text: bool,
-    /// The agent says that it is through.
+    /// Whether the agent reported that it is done.
     pub(crate) is_whole: bool,
-    /// There is nothing more to wait for, though the agent may go on running.
+    /// Whether the reply is complete, although the agent may keep running.
     pub(crate) is_done: bool,
 }
 
 impl Heard {
-    /// More of the reply.
+    /// Adds text to the reply.
     pub(crate) fn say(&mut self, text: &str) {
         if !text.is_empty() {
             self.has_said = true;
@@ -71,7 +71,7 @@ impl Heard {
         }
     }
 
-    /// A reply that stands for all that came before.
+    /// Replaces all text so far.
     pub(crate) fn say_anew(&mut self, text: &str) {
         if std::mem::take(&mut self.has_said) {
             self.steps.push(Step::Restart);
@@ -80,29 +80,29 @@ impl Heard {
         self.say(text);
     }
 
-    /// A failure; the first one said is the cause.
+    /// Records a failure; the first one is the cause.
     pub(crate) fn fail(&mut self, words: &str) {
-        let words = if words.trim().is_empty() { "it does not say why" } else { words };
+        let words = if words.trim().is_empty() { "it gave no reason" } else { words };
         self.failure.get_or_insert_with(|| words.to_owned());
     }
 }
 
-/// Takes what an agent prints.
+/// Parses an agent's output.
 pub(crate) trait Fold {
     /// Takes a chunk of any size.
     fn bytes(&mut self, bytes: &[u8], heard: &mut Heard) -> Result<(), AskError>;
 
-    /// Takes the end.
+    /// Called at the end of the output.
     fn end(&mut self, heard: &mut Heard) -> Result<(), AskError>;
 }
 
-/// Takes the events of one agent's format.
+/// Handles the events of one agent's format.
 pub(crate) trait Events {
-    /// Takes an event; one that is not known changes nothing.
+    /// Handles an event; unknown ones change nothing.
     fn event(&mut self, event: &Value, heard: &mut Heard);
 }
 
-/// Makes events of lines of JSON; other lines are left alone.
+/// Turns lines of JSON into events; other lines are ignored.
 #[derive(Debug)]
 pub(crate) struct JsonLines<E> {
     events: E,
@@ -140,34 +140,34 @@ impl<E: Events> Fold for JsonLines<E> {
     }
 }
 
-/// Text at a place in an event.
+/// The text at a JSON pointer.
 pub(crate) fn text_at<'v>(event: &'v Value, pointer: &str) -> Option<&'v str> {
     event.pointer(pointer).and_then(Value::as_str)
 }
 
-/// A count at a place in an event.
+/// The number at a JSON pointer.
 pub(crate) fn count_at(event: &Value, pointer: &str) -> Option<u64> {
     event.pointer(pointer).and_then(Value::as_u64)
 }
 
-/// Who answered and what to say about failures.
+/// Decides whether a call succeeded.
 #[derive(Clone, Copy)]
 pub(crate) struct Judge<'a> {
     pub(crate) provider: &'a str,
-    /// The usage limit that a failure is, by the agent's words and what else it said about it.
+    /// The usage limit in a failure, if it is one.
     pub(crate) limit: &'a dyn Fn(&str, Option<&str>) -> Option<Limit>,
-    /// What to do about a failure, by the agent's words and how it ended.
+    /// The advice for a failure.
     pub(crate) advice: &'a dyn Fn(&str, &Ended) -> Advice,
 }
 
 impl Judge<'_> {
-    /// Whether there is a reply: an agent's own failure comes first, then its exit, then what is missing.
+    /// Returns the reply, or the error: first the agent's own failure, then its exit, then a missing reply.
     pub(crate) fn judge(&self, heard: Heard, ended: &Ended) -> Result<Reply, AskError> {
         let provider = self.provider.to_owned();
         let usage = heard.usage.clone().map(Box::new);
         let limit_reached = |words: &str| {
             let limit = (self.limit)(words, heard.details.as_deref())?;
-            // A number after a bar is the time, which the error has already.
+            // The number after a bar is the time, which the error already contains.
             let message = shown(words);
             let message = message.trim_end_matches(|letter: char| letter.is_ascii_digit());
             let message = message.strip_suffix('|').map_or_else(|| shown(words), str::to_owned);
@@ -182,7 +182,7 @@ impl Judge<'_> {
             let advice = Box::new((self.advice)(&words, ended));
             AskError::Failed { provider: provider.clone(), message, advice, usage: usage.clone() }
         };
-        // An agent that said it was through need not go by itself.
+        // An agent that reported that it is done need not exit by itself.
         let is_clean = ended.code == Some(0) || (heard.is_done && ended.is_our_doing);
         if let Some(words) = heard.failure {
             return Err(failed(words));
@@ -201,7 +201,7 @@ impl Judge<'_> {
             }
             let message = match heard.complaint {
                 Some(complaint) => shown(&complaint),
-                None => "it ended without saying that it was through".to_owned(),
+                None => "it exited without reporting that it was done".to_owned(),
             };
             return Err(AskError::Cut { provider, message, usage });
         }
@@ -222,8 +222,8 @@ impl Judge<'_> {
 fn exit_words(complaint: Option<&str>, ended: &Ended) -> String {
     let end = match (ended.code, ended.signal) {
         (Some(code), _) => format!("it ended with exit code {code}"),
-        (None, Some(signal)) => format!("signal {signal} ended it"),
-        (None, None) => "nobody knows how it ended".to_owned(),
+        (None, Some(signal)) => format!("it was killed by signal {signal}"),
+        (None, None) => "its exit status is unknown".to_owned(),
     };
     let words = complaint.or(Some(ended.stderr.as_str())).map(str::trim).filter(|words| !words.is_empty());
     match words {
@@ -232,7 +232,7 @@ fn exit_words(complaint: Option<&str>, ended: &Ended) -> String {
     }
 }
 
-/// An agent's words as an error shows them: no control characters, and the end of what is too long.
+/// An agent's message for an error: without control characters, and only the end if it is too long.
 pub(crate) fn shown(words: &str) -> String {
     let plain = plain(words);
     let plain = plain.trim().trim_end_matches('.');
@@ -244,7 +244,7 @@ pub(crate) fn shown(words: &str) -> String {
     format!("…{}", plain.get(start..).unwrap_or_default())
 }
 
-/// Without the sequences that colour a terminal, and without other control characters.
+/// Removes colour sequences and other control characters.
 fn plain(words: &str) -> String {
     let mut plain = String::with_capacity(words.len());
     let mut rest = words.chars().peekable();

@@ -1,8 +1,8 @@
 //! Whether an agent's program is installed and new enough.
 //!
-//! Agents publish no list of which version brought which option, so none is guessed here. Instead the program's own
-//! help text is searched for the options that aiwf passes. A help text that names none of them, such as that of a
-//! wrapper script, proves nothing, and the program is taken to work.
+//! Agents publish no list of which version has which option, so aiwf does not guess. Instead it searches the program's
+//! help text for the options that it passes. A help text without any of them, such as that of a wrapper script, proves
+//! nothing, and the program is assumed to work.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,32 +14,32 @@ use crate::ask::Check;
 use crate::provider_setting::ProviderSetting;
 use aiwf_process::{CHUNK, ChildError, Ended, Limits, Program, Stop};
 
-/// How long a program may take to print its version or its help: one that runs on Node needs several seconds.
+/// A program that runs on Node needs several seconds to print its version or help.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// What is known about an agent's program.
+/// The supported release of an agent.
 #[derive(Debug)]
 pub(crate) struct Release {
     /// Its npm package.
     pub(crate) package: &'static str,
-    /// The version that aiwf is tested with. Hints name it: without a version npm may pick an older one that fits the
-    /// installed node.
+    /// The version that aiwf is tested with. Hints name it, because without a version npm may install an older one that
+    /// fits the installed Node.
     pub(crate) version: &'static str,
-    /// The oldest major version of node on which npm installs that version so that it runs.
+    /// The oldest major version of Node with which npm installs a working copy of that version.
     pub(crate) min_node: u32,
-    /// What prints its options.
+    /// The arguments that print its options.
     pub(crate) help: &'static [&'static str],
     /// The options that aiwf passes and the help text lists.
     pub(crate) options: &'static [&'static str],
 }
 
-/// Claude Code declares node 22, but is a native program: this version was installed and run on node 20.
+/// Claude Code declares Node 22, but is a native program: this version was installed and run with Node 20.
 pub(crate) const CLAUDE_CODE: Release = Release {
     package: "@anthropic-ai/claude-code",
     version: "2.1.325",
     min_node: 20,
     help: &["--help"],
-    // The options that name files with the system text work but are not listed.
+    // The options for files with the system prompt work but are not listed.
     options: &[
         "--restricted",
         "--strict-mcp-config",
@@ -74,12 +74,12 @@ impl Release {
         format!("npm install -g {}@{}", self.package, self.version)
     }
 
-    /// What to do about a version that lacks something.
+    /// The hint for a version that lacks an option.
     pub(crate) fn update_hint(&self) -> String {
         format!("install the version that aiwf is tested with: `{}`", self.npm_install())
     }
 
-    /// What to do when the program is not there, by the node that is.
+    /// The hint if the program is not installed, depending on the installed Node.
     pub(crate) fn install_hint(&self, setting: &ProviderSetting) -> String {
         let Self { min_node, .. } = *self;
         let install = self.npm_install();
@@ -98,20 +98,17 @@ impl Release {
     }
 }
 
-/// The program of a provider, as it is on this machine.
+/// An agent's program on this machine.
 #[derive(Clone, Debug, Default)]
 pub struct InstalledProgram {
-    /// Where it is.
     pub path: Option<PathBuf>,
-    /// The version it prints.
     pub version: Option<String>,
-    /// The version that aiwf is tested with.
     pub tested_version: Option<&'static str>,
-    /// What was found, and what to do when it cannot work.
+    /// The result of the check.
     pub check: Option<Check>,
 }
 
-/// Looks a program up, without running it.
+/// Finds a program without running it.
 pub(crate) fn look_up(
     program: &OsStr,
     setting: &ProviderSetting,
@@ -120,22 +117,22 @@ pub(crate) fn look_up(
     let shown = program.to_string_lossy();
     let path = find(Path::new(program), setting);
     let check = match &path {
-        Some(_) => Check::ok("program", format!("`{shown}` is there")),
+        Some(_) => Check::ok("program", format!("`{shown}` is installed")),
         None => not_there(&shown, hint()),
     };
     InstalledProgram { path, check: Some(check), ..InstalledProgram::default() }
 }
 
-/// How closely a program is looked at.
+/// How thoroughly a program is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// It is run for its version: enough to know that it starts.
+    /// Runs it for its version: enough to know that it starts.
     Version,
-    /// It is run for its options, too.
+    /// Also runs it for its options.
     Options,
 }
 
-/// Looks up an agent's program, and asks it for its version and its options.
+/// Finds an agent's program, and checks its version and options.
 pub(crate) fn inspect(
     release: &Release,
     program: &OsStr,
@@ -185,7 +182,7 @@ fn not_there(shown: &str, hint: String) -> Check {
     Check::bad("program", format!("`{shown}`: {}", not_started(&error)), hint)
 }
 
-/// The first option that the program's help should list and does not.
+/// The first option that the help text should list and does not.
 fn missing_option(release: &Release, path: &Path, setting: &ProviderSetting) -> Option<&'static str> {
     let (printed, ended) = run(path.as_os_str(), release.help, setting).ok()?;
     let is_listed = |option: &&&str| lists(&printed, option);
@@ -195,7 +192,7 @@ fn missing_option(release: &Release, path: &Path, setting: &ProviderSetting) -> 
     release.options.iter().find(|option| !is_listed(option)).copied()
 }
 
-/// Whether a help text names an option, not only a longer one that begins like it.
+/// Whether a help text lists exactly this option, not only a longer one.
 fn lists(help: &str, option: &str) -> bool {
     let continues = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     help.match_indices(option).any(|(at, _)| {
@@ -205,20 +202,20 @@ fn lists(help: &str, option: &str) -> bool {
     })
 }
 
-/// The version in what a program prints: `2.1.325 (Claude Code)`, `codex-cli 0.166.0`.
+/// The version in the output of a program: `2.1.325 (Claude Code)`, `codex-cli 0.166.0`.
 fn version_in(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().map(|word| word.trim_start_matches('v'));
     words.find(|word| word.starts_with(|letter: char| letter.is_ascii_digit()) && word.contains('.'))
 }
 
-/// The major version of the node that npm would install for.
+/// The major version of the Node that npm would install for.
 fn node_major(setting: &ProviderSetting) -> Option<u32> {
     let node = find(Path::new("node"), setting)?;
     let (printed, _) = run(node.as_os_str(), &["--version"], setting).ok()?;
     version_in(printed.trim())?.split('.').next()?.parse().ok()
 }
 
-/// Runs a program in an empty directory, so that nothing of a project has a say in what it does.
+/// Runs a program in an empty directory, so that no project affects it.
 fn run(path: &OsStr, args: &[&str], setting: &ProviderSetting) -> Result<(String, Ended), ChildError> {
     let private_dir = private_dir().map_err(ChildError::NotStarted)?;
     let args: Vec<OsString> = args.iter().map(OsString::from).collect();
@@ -229,7 +226,7 @@ fn run(path: &OsStr, args: &[&str], setting: &ProviderSetting) -> Result<(String
     Ok((String::from_utf8_lossy(&printed).into_owned(), ended))
 }
 
-/// Where a program is, by the path it would be started with.
+/// The path that a program would be started with.
 fn find(program: &Path, setting: &ProviderSetting) -> Option<PathBuf> {
     let is_program = |path: &PathBuf| {
         use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! What an agent is started with: made from a setting and a request without touching anything.
+//! The invocation of an agent: built from a setting and a request without side effects.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -10,38 +10,38 @@ use crate::ask::Request;
 use crate::payload::{Payload, PayloadMessage};
 use crate::provider_setting::{ProviderSetting, Secret};
 
-/// What an invocation is made from.
+/// The input of an invocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) setting: &'a ProviderSetting,
     pub(crate) request: &'a Request<'a>,
-    /// The key that is handed over, when there is one.
+    /// The key to pass on, if there is one.
     pub(crate) key: Option<&'a Secret>,
-    /// A directory that nobody else can read, gone after the call.
+    /// A directory that only the user can read; removed after the call.
     pub(crate) private_dir: &'a Path,
 }
 
-/// What an agent is started with.
+/// How to start an agent.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Invocation {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
-    /// Variables it gets beside ours; the last of a name counts.
+    /// Additional variables; the last one of a name counts.
     pub(crate) env: Vec<(String, String)>,
-    /// Variables of ours that it does not get.
+    /// Variables that are removed from its environment.
     pub(crate) env_removed: Vec<&'static str>,
-    /// What it reads first.
+    /// Its first input.
     pub(crate) stdin: Vec<u8>,
-    /// Whether more may follow.
+    /// Whether more input may follow.
     pub(crate) is_dialogue: bool,
-    /// Files in the private directory that it reads.
+    /// Files for it in the private directory.
     pub(crate) files: Vec<PrivateFile>,
 }
 
-/// A file that nobody else can read.
+/// A file that only the user can read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PrivateFile {
-    /// Its path below the private directory.
+    /// Relative to the private directory.
     pub(crate) name: &'static str,
     pub(crate) text: String,
 }
@@ -62,19 +62,19 @@ impl Invocation {
         self
     }
 
-    /// Adds the variables of the setting; those added before are defaults, those added after cannot be changed.
+    /// Adds the variables of the setting. They override variables added before, and are overridden by those added
+    /// after.
     pub(crate) fn env_of(&mut self, setting: &ProviderSetting) -> &mut Self {
         self.env.extend(setting.env.iter().map(|(name, value)| (name.clone(), value.clone())));
         self
     }
 
-    /// Adds a private file and gives its path.
+    /// Adds a private file and returns its path.
     pub(crate) fn file(&mut self, call: &Call<'_>, name: &'static str, text: impl Into<String>) -> OsString {
         self.files.push(PrivateFile { name, text: text.into() });
         call.private_dir.join(name).into_os_string()
     }
 
-    /// Writes the private files.
     pub(crate) fn write_files(&self, private_dir: &Path) -> std::io::Result<()> {
         for file in &self.files {
             let path = private_dir.join(file.name);
@@ -84,7 +84,7 @@ impl Invocation {
                 std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
             }
             let mut builder = tempfile::Builder::new();
-            // Made with rights for its owner only, and removed together with its directory.
+            // Created with access for its owner only, and removed together with its directory.
             let mut written = builder.prefix(name).rand_bytes(0).tempfile_in(directory)?;
             written.write_all(file.text.as_bytes())?;
             written.keep()?;
@@ -93,17 +93,17 @@ impl Invocation {
     }
 }
 
-/// The one text that a program gets: a single message as it is.
+/// The prompt as one text; a single message is unchanged.
 ///
-/// Several messages, and the turns after them, are joined by a blank line in their order, whoever speaks; what is in
-/// them is not touched.
+/// Several messages, and the turns after them, are joined by blank lines in their order, whatever their role; their
+/// text is unchanged.
 pub(crate) fn prompt_text(payload: &Payload) -> String {
     let messages = payload.messages.iter().map(PayloadMessage::text);
     let turns = payload.turns.iter().map(|turn| turn.content().to_owned());
     messages.chain(turns).collect::<Vec<String>>().join("\n\n")
 }
 
-/// A system text for an agent that trims it: a zero-width space, which is none to them, holds white space at either end.
+/// The system prompt for an agent that trims it: a zero-width space protects white space at each end.
 pub(crate) fn untrimmed(system: &str) -> Cow<'_, str> {
     const GUARD: &str = "\u{200b}";
     let is_trimmed = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
@@ -115,7 +115,7 @@ pub(crate) fn untrimmed(system: &str) -> Cow<'_, str> {
     Cow::Owned([before, system, after].concat())
 }
 
-/// The line and column, both from 1, of a byte of a text.
+/// The line and column of a byte, both starting at 1.
 pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -157,7 +157,7 @@ fn gemini_cli_writes_the_directory() {
 }
 
 #[test]
-fn no_agent_is_told_to_go_on_with_a_session() {
+fn no_agent_is_told_to_resume_a_session() {
     let dialects: [&dyn Dialect; 3] = [&ClaudeCode, &Codex, &GeminiCli];
     for dialect in dialects {
         for permission in [Permission::ReadOnly, Permission::WriteResponse, Permission::WriteDirectory] {

@@ -154,7 +154,7 @@ fn a_conversation_pairs_calls_with_results_in_one_message() {
             {
               "type": "tool_result",
               "tool_use_id": "aiwf-call-2",
-              "content": "arguments are no JSON",
+              "content": "arguments are not JSON",
               "is_error": true
             },
             {

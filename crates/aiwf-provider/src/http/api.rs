@@ -87,7 +87,7 @@ static GEMINI: Api = Api {
     fold: gemini::fold,
 };
 
-/// The API of a kind; nothing for those that are no API.
+/// The API of a kind; `None` for those that are no API.
 pub(super) fn api(kind: Kind) -> Option<&'static Api> {
     match kind {
         Kind::Anthropic => Some(&ANTHROPIC),

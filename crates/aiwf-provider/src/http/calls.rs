@@ -1,6 +1,6 @@
 //! Puts tool calls together that arrive in pieces.
 //!
-//! Arguments that are no JSON become a text: the tool loop shows it to the model, which can mend what it said. A
+//! Arguments that are no JSON become a text: the tool loop shows it to the model, which can fix what it said. A
 //! failure of the whole call would throw a paid reply away.
 
 use serde_json::Value;
@@ -23,7 +23,7 @@ const OUR_ID: &str = "aiwf-call-";
 pub(super) struct Calls {
     so_far: Vec<Pieces>,
     n_bytes: usize,
-    // Ids of ours go on where the conversation's earlier calls ended.
+    // Ids of ours continue where the conversation's earlier calls ended.
     n_earlier: usize,
 }
 
@@ -129,7 +129,7 @@ fn arguments(text: String) -> Value {
     serde_json::from_str(&text).unwrap_or(Value::String(text))
 }
 
-/// An id as the API gave it; nothing when it is one of ours.
+/// An id as the API gave it; `None` when it is one of ours.
 pub(super) fn api_s_id(id: &str) -> Option<&str> {
     (!id.starts_with(OUR_ID)).then_some(id)
 }

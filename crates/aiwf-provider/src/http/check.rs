@@ -70,11 +70,11 @@ fn key_judged(http: &Http, key: Option<&Secret>, status: u16, message: &str) -> 
     let said = if message.is_empty() { String::new() } else { format!(": {message}") };
     let name = &http.setting.name;
     if key.is_some() {
-        let hint = format!("put a key there that `{}` takes", http.address.shown());
-        Check::bad("key", format!("it was turned down ({status}){said}"), hint)
+        let hint = format!("put a key there that `{}` accepts", http.address.shown());
+        Check::bad("key", format!("it was rejected ({status}){said}"), hint)
     } else {
         let hint = format!("set `api_key_env` or `api_key_command` in `[providers.{name}]`");
-        Check::bad("key", format!("none is sent, and one is wanted ({status}){said}"), hint)
+        Check::bad("key", format!("none is sent, but one is required ({status}){said}"), hint)
     }
 }
 
@@ -84,13 +84,13 @@ fn url_judged(http: &Http, status: u16, message: &str) -> Check {
     match status {
         300..=399 => Check::bad(
             "url",
-            format!("`{url}` redirects ({status}), and a key is not taken along"),
+            format!("`{url}` redirects ({status}), and the key is not sent along"),
             "set `base_url` to where the server is",
         ),
         500..=599 => Check::bad(
             "url",
             format!("`{url}` answers {status}{}{message}", if message.is_empty() { "" } else { ": " }),
-            "wait until the server is well, or check `base_url`",
+            "try again later, or check `base_url`",
         ),
         _ => Check::ok("url", format!("`{url}` answers")),
     }

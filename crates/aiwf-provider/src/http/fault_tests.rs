@@ -25,7 +25,7 @@ fn each_api_s_own_shape_is_read() {
 }
 
 #[test]
-fn limits_are_told_from_other_failures_that_pass() {
+fn limits_are_distinguished_from_other_temporary_failures() {
     for error in [
         json!({"error": {"type": "rate_limit_error", "message": "m"}}),
         json!({"error": {"code": "rate_limit_exceeded", "message": "m"}}),

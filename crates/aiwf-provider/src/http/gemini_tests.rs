@@ -123,7 +123,7 @@ fn a_conversation_pairs_calls_with_results_in_one_content() {
               "functionResponse": {
                 "name": "list",
                 "response": {
-                  "error": "arguments are no JSON"
+                  "error": "arguments are not JSON"
                 }
               }
             },

@@ -136,7 +136,7 @@ fn a_conversation_pairs_calls_with_results() {
         {
           "role": "tool",
           "tool_call_id": "aiwf-call-2",
-          "content": "arguments are no JSON"
+          "content": "arguments are not JSON"
         },
         {
           "role": "user",

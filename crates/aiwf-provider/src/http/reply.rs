@@ -118,7 +118,7 @@ impl Reading<'_, '_> {
             return Ok(());
         }
         let event: Value = serde_json::from_str(data)
-            .map_err(|error| self.malformed(&format!("an event is no JSON ({error}): {data}")))?;
+            .map_err(|error| self.malformed(&format!("an event is not JSON ({error}): {data}")))?;
         let mut text = String::new();
         let folded = (self.api.fold)(stream, &event, &mut text);
         self.deliver(&text)?;
@@ -185,7 +185,7 @@ impl Reading<'_, '_> {
                 return Err(self.cut(message, usage).into());
             }
             Some(Ending::WindowFull) => {
-                let message = "the prompt and it fill all that the model can read".to_owned();
+                let message = "the prompt and the reply fill the model's context window".to_owned();
                 return Err(self.cut(message, usage).into());
             }
             Some(Ending::Refused(reason)) => {
@@ -194,14 +194,14 @@ impl Reading<'_, '_> {
                 return Err(self.failed(message, hint, usage).into());
             }
             Some(Ending::Broken(reason)) => {
-                let message = format!("the model broke off ({})", self.transport.shown(&reason));
+                let message = format!("the model stopped early ({})", self.transport.shown(&reason));
                 return Err(self
                     .failed(message, Advice::from(Action::Retry).then(" asks again"), usage)
                     .into());
             }
             Some(Ending::Other(reason)) => {
                 let reason = self.transport.shown(&reason);
-                notes.push(format!("the reply ended for a reason that is not known: `{reason}`"));
+                notes.push(format!("the reply ended for an unknown reason: `{reason}`"));
             }
         }
         if !self.has_words && stream.calls.is_empty() {
@@ -226,7 +226,7 @@ impl Reading<'_, '_> {
                 self.failed(message, ask_again_when_fixed(), None).into()
             }
             None => self
-                .malformed(&format!("it is `{}` and no stream of events", self.transport.shown(kind)))
+                .malformed(&format!("it is `{}` , not a stream of events", self.transport.shown(kind)))
                 .into(),
         }
     }

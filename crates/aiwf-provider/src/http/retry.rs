@@ -41,7 +41,7 @@ impl From<AskError> for Failure {
     }
 }
 
-/// How long to wait after an attempt; nothing when there is no other one.
+/// How long to wait after an attempt; `None` when there is no other one.
 pub(super) fn wait(retry: Retry, n_attempts: u32) -> Option<Duration> {
     match retry {
         _ if n_attempts >= MAX_ATTEMPTS => None,

@@ -112,7 +112,7 @@ impl Events {
     }
 }
 
-/// What a line gives the event; nothing when it is a comment or another field.
+/// What a line gives the event; `None` when it is a comment or another field.
 fn data_of(line: &[u8]) -> Option<&[u8]> {
     match line.strip_prefix(b"data")? {
         [] => Some(&[]),

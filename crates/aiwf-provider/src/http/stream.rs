@@ -29,7 +29,7 @@ pub(super) enum Ending {
 /// What cannot be folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FoldError {
-    /// The API says that it failed.
+    /// The API reported a failure.
     Fault(Fault),
     /// The tool calls are larger than they may be.
     CallsTooLarge,

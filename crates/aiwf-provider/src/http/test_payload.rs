@@ -57,7 +57,7 @@ pub(super) fn conversation() -> Payload {
                 tool_calls: vec![signed, call("aiwf-call-2", "list", Value::String("{oops".to_owned()))],
             },
             tool("id-a", "read", "fn main() {}", false),
-            tool("aiwf-call-2", "list", "arguments are no JSON", true),
+            tool("aiwf-call-2", "list", "arguments are not JSON", true),
             Turn::User { content: "go on".to_owned() },
         ],
         tools: vec![

@@ -147,10 +147,10 @@ fn a_help_text_that_names_none_of_the_options_proves_nothing() {
 #[test]
 fn a_command_is_looked_up_and_not_run() {
     let mut agent = FakeAgent::new("command", "");
-    insta::assert_snapshot!(checked(&agent), @"ok  program: `PROGRAM` is there");
+    insta::assert_snapshot!(checked(&agent), @"ok  program: `PROGRAM` is installed");
     assert!(!agent.dir().join("pid").exists());
     agent.setting.argv = vec!["sh".to_owned()];
-    insta::assert_snapshot!(checked(&agent), @"ok  program: `sh` is there");
+    insta::assert_snapshot!(checked(&agent), @"ok  program: `sh` is installed");
     agent.setting.argv = vec!["no-such-program-of-anyone".to_owned()];
     insta::assert_snapshot!(checked(&agent), @r"
     BAD program: `no-such-program-of-anyone`: there is no such program

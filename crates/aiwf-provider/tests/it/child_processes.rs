@@ -60,7 +60,7 @@ fn silence_ends_with_the_time_for_the_first_byte() {
     let mut agent = command("echo only complaints >&2; sleep 6000");
     agent.setting.timeouts.first_byte = Duration::from_millis(300);
     insta::assert_snapshot!(agent.error(), @"
-    not a byte of a reply from `command` within 300 ms
+    nothing received from `command` within 300 ms
     hint: Retry asks again; `first_byte_timeout` of the provider sets how long to wait
     ");
 }
@@ -78,7 +78,7 @@ fn a_flood_ends_at_the_cap() {
     let mut agent = command("yes");
     agent.setting.max_reply_bytes = 100_000;
     insta::assert_snapshot!(agent.error(), @r"
-    the reply of `command` is larger than 100000 bytes
+    the reply from `command` is larger than 100000 bytes
     hint: raise `max_reply_bytes` of the provider
     ");
 }
@@ -132,7 +132,7 @@ fn a_stop_ends_the_call() {
 #[test]
 fn a_signal_that_ends_the_child_is_named() {
     insta::assert_snapshot!(command("echo half; kill -9 $$").error(), @"
-    `command` failed: signal 9 ended it
+    `command` failed: it was killed by signal 9
     hint: run `PROGRAM` yourself to see what is wrong, then Retry
     ");
 }

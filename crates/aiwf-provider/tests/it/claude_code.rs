@@ -63,7 +63,7 @@ fn an_error_that_calls_itself_success_is_none() {
 fn an_empty_result_is_no_reply() {
     let result = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":" \n"}"#;
     insta::assert_snapshot!(says(&[INIT, result], 0).error(), @"
-    `claude-code` gave an empty reply
+    `claude-code` sent an empty reply
     hint: Retry asks again
     ");
 }
@@ -90,7 +90,7 @@ fn the_limit_of_turns_is_a_failure() {
 fn output_that_breaks_off_is_cut() {
     let broken = r#"{"type":"result","subtype":"success","is_error":false,"result":"The rep"#;
     insta::assert_snapshot!(says(&[INIT, broken], 0).error(), @"
-    the reply of `claude-code` was cut off: it ended without saying that it was through
+    the reply from `claude-code` was cut off: it exited without reporting that it was done
     hint: Retry asks again
     ");
 }

@@ -72,7 +72,7 @@ fn a_usage_error_means_an_old_version() {
 #[test]
 fn a_turn_without_a_message_is_empty_and_still_costs() {
     insta::assert_snapshot!(says(&[COMPLETED], 0).error(), @r#"
-    `codex` gave an empty reply
+    `codex` sent an empty reply
     hint: Retry asks again
     {"input_tokens":246,"output_tokens":12,"cached_tokens":40}
     "#);
@@ -104,7 +104,7 @@ fn a_turn_without_an_end_is_cut() {
         r#"{"type":"turn.comp"#,
     ];
     insta::assert_snapshot!(says(&lines, 0).error(), @"
-    the reply of `codex` was cut off: stream closed before response.completed
+    the reply from `codex` was cut off: stream closed before response.completed
     hint: Retry asks again
     ");
 }
@@ -113,8 +113,8 @@ fn a_turn_without_an_end_is_cut() {
 fn a_prompt_that_is_too_long_is_refused_before_anything_runs() {
     let mut agent = says(&[], 0);
     agent.payload = prompt(&"é".repeat(1_048_577));
-    insta::assert_snapshot!(agent.error(), @r"
-    the prompt has 1048577 characters, and `codex` takes 1048576
+    insta::assert_snapshot!(agent.error(), @"
+    the prompt has 1048577 characters, but `codex` accepts 1048576
     hint: set `[session] budget_tokens`, give fewer files, or use another provider
     ");
     assert!(!agent.dir().join("pid").exists());
@@ -125,8 +125,8 @@ fn a_byte_order_mark_is_refused_before_anything_runs() {
     let mut agent = says(&[], 0);
     agent.payload = prompt("\u{feff}x");
     insta::assert_snapshot!(agent.error(), @r"
-    the prompt cannot reach `codex` unaltered: a byte order mark would be dropped in line 1, column 1
-    hint: take these characters out of the prompt, or use another provider
+    the prompt cannot be sent to `codex` unchanged: a byte order mark would be dropped in line 1, column 1
+    hint: remove these characters from the prompt, or use another provider
     ");
     assert!(!agent.dir().join("pid").exists());
 }

@@ -50,7 +50,7 @@ fn a_reply_that_is_no_text_is_refused_at_its_byte() {
     let (kept, _) = agent.ask();
     assert_eq!(kept.text, "abé");
     insta::assert_snapshot!(agent.error(), @r"
-    the reply of `command` cannot be read: it is not UTF-8 at byte 4
+    the reply from `command` cannot be read: it is not UTF-8 at byte 4
     hint: check that `type`, `base_url` and `reply` of the provider fit together
     ");
     let (_, reply) = command("printf 'ab\\303'", &[]).ask();
@@ -71,7 +71,7 @@ fn a_non_zero_exit_has_the_programs_words_and_keeps_what_came() {
 #[test]
 fn an_empty_reply_is_an_error() {
     insta::assert_snapshot!(command("printf ' \\n'", &[]).error(), @"
-    `command` gave an empty reply
+    `command` sent an empty reply
     hint: Retry asks again
     ");
 }
@@ -86,7 +86,7 @@ fn a_reply_in_json_is_found_by_its_pointer() {
     assert_eq!(kept.text, "the reply");
     agent.setting.reply = ReplySource::Json("/a/1".to_owned());
     insta::assert_snapshot!(agent.error(), @r"
-    the reply of `command` cannot be read: there is no text at `/a/1`
+    the reply from `command` cannot be read: there is no text at `/a/1`
     hint: check that `type`, `base_url` and `reply` of the provider fit together
     ");
     agent.setting.reply = ReplySource::Json("/c".to_owned());
@@ -98,7 +98,7 @@ fn json_that_breaks_off_is_named_unless_the_exit_says_more() {
     let mut agent = command(r#"printf '{"a":'"#, &[]);
     agent.setting.reply = ReplySource::Json("/a".to_owned());
     insta::assert_snapshot!(agent.error(), @r"
-    the reply of `command` cannot be read: it is no JSON: EOF while parsing a value at line 1 column 5
+    the reply from `command` cannot be read: it is not JSON: EOF while parsing a value at line 1 column 5
     hint: check that `type`, `base_url` and `reply` of the provider fit together
     ");
     let mut agent = command("echo 'not here' >&2; exit 1", &[]);
@@ -107,7 +107,7 @@ fn json_that_breaks_off_is_named_unless_the_exit_says_more() {
 }
 
 #[test]
-fn a_reply_in_a_file_is_left_to_whoever_asked_for_it() {
+fn a_reply_in_the_response_file_is_left_to_the_caller() {
     let mut agent = command("echo chatter; echo the reply > \"$1\"", &["{response_path}"]);
     agent.setting.reply = ReplySource::File;
     agent.response_path = Some(agent.dir().join("response.md"));
@@ -118,7 +118,7 @@ fn a_reply_in_a_file_is_left_to_whoever_asked_for_it() {
 }
 
 #[test]
-fn without_a_response_path_the_file_is_read_for_whoever_asked() {
+fn without_a_response_path_the_reply_file_is_read() {
     let mut agent = command("echo the reply > \"$1\"", &["{response_path}"]);
     agent.setting.reply = ReplySource::File;
     let (kept, reply) = agent.ask();
@@ -150,7 +150,7 @@ fn system_text_without_a_place_is_refused() {
 fn a_setting_that_makes_no_sense_is_not_opened() {
     let mut agent = command("", &["--x={promptfile}"]);
     insta::assert_snapshot!(not_opened(&agent), @r"
-    provider `command` cannot be asked: `{promptfile}` in `argv` stands for nothing
+    provider `command` cannot be asked: `{promptfile}` in `argv` is not a known placeholder
     hint: use `{prompt_file}`, `{system_prompt_file}`, `{response_path}`, `{model}`
     ");
     agent.setting.argv = vec!["x".to_owned(), "{model}".to_owned()];
@@ -166,8 +166,8 @@ fn a_setting_that_makes_no_sense_is_not_opened() {
     agent.setting.argv = vec!["x".to_owned()];
     agent.setting.reply = ReplySource::Json("a/b".to_owned());
     insta::assert_snapshot!(not_opened(&agent), @r"
-    provider `command` cannot be asked: `json:a/b` of `reply` is no pointer
-    hint: begin it with a slash, as in `json:/result/text`
+    provider `command` cannot be asked: `json:a/b` of `reply` is not a JSON pointer
+    hint: start it with a slash, as in `json:/result/text`
     ");
 }
 
@@ -195,7 +195,7 @@ fn a_program_that_edits_files_is_started_in_its_directory_and_prints_the_reply()
 }
 
 #[test]
-fn a_directory_that_is_gone_is_told_from_a_program_that_is() {
+fn a_missing_directory_is_distinguished_from_a_missing_program() {
     let mut agent = command("echo reply", &[]);
     agent.works_in = Some(agent.dir().join("gone"));
     let shown = agent.error().replace(agent.dir().to_str().unwrap(), "DIR");

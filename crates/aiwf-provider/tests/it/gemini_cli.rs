@@ -59,7 +59,7 @@ fn the_prompt_goes_as_one_block_and_the_chunks_are_the_reply() {
 }
 
 #[test]
-fn what_was_said_before_a_tool_is_not_the_reply() {
+fn text_before_a_tool_call_is_not_the_reply() {
     let tool = r#"{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":"1"}}}"#;
     let (kept, reply) = says(&[&chunk("I look first."), tool, &chunk("The "), &chunk("reply."), END]).ask();
     reply.unwrap();
@@ -89,7 +89,7 @@ fn a_prompt_that_begins_like_a_command_is_kept_from_being_one() {
     let (_, reply) = agent.ask();
     assert_eq!(
         reply.unwrap().notes,
-        ["the prompt begins like a command: a part of one zero-width space stands before it"]
+        ["the prompt starts like a command, so a zero-width space was put before it"]
     );
     assert_eq!(heard(&agent)[2].pointer("/params/prompt/1/text").unwrap(), "\n/memory show");
 }
@@ -98,7 +98,7 @@ fn a_prompt_that_begins_like_a_command_is_kept_from_being_one() {
 fn a_turn_that_counts_nothing_is_no_reply() {
     let zero = r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","_meta":{"quota":{"token_count":{"input_tokens":0,"output_tokens":0},"model_usage":[]}}}}"#;
     insta::assert_snapshot!(says(&[&chunk("half a rep"), zero]).error(), @"
-    the reply of `gemini-cli` was cut off: its model was not asked, or broke off
+    the reply from `gemini-cli` was cut off: its model was not asked, or stopped early
     hint: Retry asks again
     ");
 }
@@ -160,15 +160,15 @@ fn a_variable_of_its_own_in_the_system_text_is_refused() {
     let mut agent = says(&[END]);
     agent.payload.system = vec!["Use\nthe ${x} and ${read_file_ToolName}".to_owned()];
     insta::assert_snapshot!(agent.error(), @r"
-    the prompt cannot reach `gemini-cli` unaltered: `${read_file_ToolName}` of the system text would be replaced in line 2, column 14
-    hint: take these characters out of the prompt, or use another provider
+    the prompt cannot be sent to `gemini-cli` unchanged: `${read_file_ToolName}` of the system text would be replaced in line 2, column 14
+    hint: remove these characters from the prompt, or use another provider
     ");
 }
 
 #[test]
 fn a_program_that_leaves_the_talk_is_cut() {
     insta::assert_snapshot!(FakeAgent::new("gemini-cli", "read -r line; exit 0").error(), @"
-    the reply of `gemini-cli` was cut off: it ended without saying that it was through
+    the reply from `gemini-cli` was cut off: it exited without reporting that it was done
     hint: Retry asks again
     ");
 }

@@ -55,19 +55,19 @@ fn a_server_without_a_list_answers_all_the_same() {
 fn a_key_that_is_turned_down_is_a_finding() {
     let body = r#"{"error":{"message":"sk-1 is not known"}}"#;
     assert_snapshot!(judged("openai", variable("sk-1"), &answer(401, "", body)), @"
-    key bad: it was turned down (401): [key] is not known
-      put a key there that `http://SERVER/v1` takes
+    key bad: it was rejected (401): [key] is not known
+      put a key there that `http://SERVER/v1` accepts
     url ok: `http://SERVER/v1` answers
     ");
     assert_snapshot!(judged("openai", KeySource::None, &answer(401, "", "")), @"
-    key bad: none is sent, and one is wanted (401)
+    key bad: none is sent, but one is required (401)
       set `api_key_env` or `api_key_command` in `[providers.local]`
     url ok: `http://SERVER/v1` answers
     ");
     let body = r#"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}"#;
     assert_snapshot!(judged("gemini", variable("sk-1"), &answer(400, "", body)), @"
-    key bad: it was turned down (400): API key not valid.
-      put a key there that `http://SERVER` takes
+    key bad: it was rejected (400): API key not valid.
+      put a key there that `http://SERVER` accepts
     url ok: `http://SERVER` answers
     ");
 }
@@ -78,11 +78,11 @@ fn a_server_that_is_not_well_is_a_finding() {
     assert_snapshot!(judged("openai", command, &answer(503, "", "busy")), @"
     key ok: `echo` prints it
     url bad: `http://SERVER/v1` answers 503: busy
-      wait until the server is well, or check `base_url`
+      try again later, or check `base_url`
     ");
     assert_snapshot!(judged("openai", KeySource::None, &answer(301, "location: http://x\r\n", "")), @"
     key ok: none is sent
-    url bad: `http://SERVER/v1` redirects (301), and a key is not taken along
+    url bad: `http://SERVER/v1` redirects (301), and the key is not sent along
       set `base_url` to where the server is
     ");
 }
@@ -96,7 +96,7 @@ fn a_server_that_is_not_there_is_a_finding() {
     drop(server);
     assert_snapshot!(found(setting, &other).replace(&url, "http://SERVER"), @"
     key ok: none is sent
-    url bad: `local` failed: there is no connection to `http://SERVER/v1`: Connection refused
+    url bad: `local` failed: could not connect to `http://SERVER/v1`: Connection refused
       check the network and `base_url` of the provider
     ");
 }

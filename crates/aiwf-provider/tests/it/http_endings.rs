@@ -26,7 +26,7 @@ fn said(kind: &str, list: &[&str]) -> String {
 fn a_reply_that_reached_the_limit_of_its_tokens_is_a_cut() {
     let list = [&piece("hello"), &ending("length"), USAGE, "[DONE]"];
     assert_snapshot!(said("openai", &list), @"
-    the reply of `local` was cut off: it reached the 32000 tokens that `max_output_tokens` allows
+    the reply from `local` was cut off: it reached the 32000 tokens that `max_output_tokens` allows
     Retry asks again
     ");
     // A model that only thought has said nothing, and would think as long again.
@@ -46,7 +46,7 @@ fn a_refusal_is_a_failure() {
     ");
     let broken = r#"{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}],"usageMetadata":{"promptTokenCount":3}}"#;
     assert_snapshot!(said("gemini", &[broken]), @"
-    `local` failed: the model broke off (MALFORMED_FUNCTION_CALL)
+    `local` failed: the model stopped early (MALFORMED_FUNCTION_CALL)
     Retry asks again
     ");
     let start = r#"{"type":"message_start","message":{"usage":{"input_tokens":3}}}"#;
@@ -58,7 +58,7 @@ fn a_refusal_is_a_failure() {
     let delta =
         r#"{"type":"message_delta","delta":{"stop_reason":"model_context_window_exceeded"},"usage":{}}"#;
     assert_snapshot!(said("anthropic", &[start, delta, r#"{"type":"message_stop"}"#]), @"
-    the reply of `local` was cut off: the prompt and it fill all that the model can read
+    the reply from `local` was cut off: the prompt and the reply fill the model's context window
     Retry asks again
     ");
 }
@@ -66,7 +66,7 @@ fn a_refusal_is_a_failure() {
 #[test]
 fn a_reply_without_a_word_is_empty() {
     assert_snapshot!(said("openai", &[&piece(" \n"), STOP, USAGE, "[DONE]"]), @"
-    `local` gave an empty reply
+    `local` sent an empty reply
     Retry asks again
     ");
 }
@@ -82,13 +82,13 @@ fn an_error_inside_a_stream_is_tried_again_only_before_a_word() {
     let (recorder, reply) = ask(setting("anthropic", &server));
     assert_eq!((reply.unwrap().n_attempts, recorder.text.as_str()), (2, "hel"));
     assert_snapshot!(said("anthropic", &[start, text, OVERLOADED]), @"
-    the reply of `local` was cut off: Overloaded
+    the reply from `local` was cut off: Overloaded
     Retry asks again
     ");
 }
 
 #[test]
-fn an_error_inside_a_stream_that_does_not_pass_is_told_at_once() {
+fn a_permanent_error_inside_a_stream_is_reported_at_once() {
     let error = r#"{"error":{"message":"the prompt is not allowed","type":"invalid_request_error"}}"#;
     assert_snapshot!(said("openai", &[USAGE, error]), @"
     `local` failed: the prompt is not allowed
@@ -104,7 +104,7 @@ fn a_reply_that_is_larger_than_it_may_be_ends_the_call() {
     let (recorder, reply) = ask(setting);
     assert_eq!(recorder.text, "0123456789");
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    the reply of `local` is larger than 10 bytes
+    the reply from `local` is larger than 10 bytes
     raise `max_reply_bytes` of the provider
     ");
 }
@@ -117,7 +117,7 @@ fn an_event_that_is_larger_than_it_may_be_ends_the_call() {
     ]]);
     let (_, reply) = ask(setting("openai", &server));
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    the reply of `local` cannot be read: an event is larger than 8388608 bytes
+    the reply from `local` cannot be read: an event is larger than 8388608 bytes
     check that `type`, `base_url` and `reply` of the provider fit together
     ");
 }

@@ -29,7 +29,7 @@ fn a_reply_that_was_cut_after_a_word_is_kept_and_not_asked_for_again() {
     assert_eq!(recorder.text, "hel");
     assert_eq!(server.received().len(), 1);
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    the reply of `local` was cut off: the stream ended before the reply did
+    the reply from `local` was cut off: the stream ended before the reply did
     Retry asks again
     ");
 }
@@ -41,7 +41,7 @@ fn a_connection_that_breaks_in_the_middle_is_a_cut() {
     let (recorder, reply) = ask(setting("openai", &server));
     assert_eq!(recorder.text, "hel");
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    the reply of `local` was cut off: end of file before message length reached
+    the reply from `local` was cut off: end of file before message length reached
     Retry asks again
     ");
 }
@@ -85,7 +85,7 @@ fn a_wait_that_is_too_long_is_named_and_not_waited_for() {
 }
 
 #[test]
-fn what_passes_is_tried_four_times_and_then_told() {
+fn a_temporary_failure_is_tried_four_times_and_then_reported() {
     for status in [408, 429, 500, 502, 503, 504, 529] {
         let busy = answer(status, NOW, "<html>\nbusy</html>");
         let server = Server::answering(&[&busy, &busy, &busy, &busy, &hello()]);
@@ -116,9 +116,9 @@ fn what_does_not_pass_is_tried_once() {
     `local` answered 400: it is not allowed
     fix the reported setting: `model` and `max_output_tokens` of the provider, or the prompt's size
     `local` answered 401: it is not allowed
-    check the key: ValidateProviders says where it is looked for
+    check the key: ValidateProviders shows where aiwf looks for it
     `local` answered 403: it is not allowed
-    check the key: ValidateProviders says where it is looked for
+    check the key: ValidateProviders shows where aiwf looks for it
     `local` answered 404: it is not allowed
     check `model` and `base_url` of the provider
     `local` answered 413: it is not allowed
@@ -192,7 +192,7 @@ fn a_server_that_is_not_there_is_tried_four_times() {
     let shown = format!("{error}\n{}", error.advice().worded(|action, _| format!("{action:?}")))
         .replace(&url, "http://SERVER");
     assert_snapshot!(shown, @"
-    `local` failed: there is no connection to `http://SERVER/v1`: Connection refused
+    `local` failed: could not connect to `http://SERVER/v1`: Connection refused
     check the network and `base_url` of the provider, then Retry
     ");
 }
@@ -213,7 +213,7 @@ fn a_server_that_speaks_no_tls_is_tried_once() {
     let (recorder, reply) = ask(setting);
     server.join().unwrap();
     assert_eq!(recorder.n_retries(), 0);
-    assert_snapshot!(reply.unwrap_err().to_string().replace(&url, "https://SERVER/v1"), @"`local` failed: there is no connection to `https://SERVER/v1`: received corrupt message of type InvalidContentType");
+    assert_snapshot!(reply.unwrap_err().to_string().replace(&url, "https://SERVER/v1"), @"`local` failed: could not connect to `https://SERVER/v1`: received corrupt message of type InvalidContentType");
 }
 
 #[test]
@@ -224,11 +224,11 @@ fn a_server_that_closes_without_a_word_is_tried_again() {
 }
 
 #[test]
-fn what_is_no_stream_of_events_is_told() {
+fn a_response_that_is_not_an_event_stream_is_reported() {
     let page = "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\nconnection: close\r\n\r\n<h1>hi";
     let server = Server::answering(&[page]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
-    the reply of `local` cannot be read: it is `text/html` and no stream of events
+    the reply from `local` cannot be read: it is `text/html` , not a stream of events
     check that `type`, `base_url` and `reply` of the provider fit together
     ");
     let error = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"error\":\"no such model\"}";
@@ -239,7 +239,7 @@ fn what_is_no_stream_of_events_is_told() {
     ");
     let server = Server::answering(&[&events(&["hello"])]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
-    the reply of `local` cannot be read: an event is no JSON (expected value at line 1 column 1): hello
+    the reply from `local` cannot be read: an event is not JSON (expected value at line 1 column 1): hello
     check that `type`, `base_url` and `reply` of the provider fit together
     ");
 }

@@ -77,9 +77,9 @@ fn a_setting_that_makes_no_sense_is_refused_when_it_is_opened() {
     set `model`, the model that answers, in `[providers.local]`
     provider `local` cannot be asked: `base_url` is not a URL: relative URL without a base
     set `base_url` to an address like `https://api.anthropic.com`
-    provider `local` cannot be asked: `base_url` holds a user name or a password
+    provider `local` cannot be asked: `base_url` contains a user name or a password
     set `base_url` to an address like `https://api.anthropic.com`
-    provider `local` cannot be asked: `base_url` begins with `ftp:`, not `http:` or `https:`
+    provider `local` cannot be asked: `base_url` starts with `ftp:`, not `http:` or `https:`
     set `base_url` to an address like `https://api.anthropic.com`
     provider `local` cannot be asked: `base_url` holds a `#`
     set `base_url` to an address like `https://api.anthropic.com`
@@ -102,8 +102,8 @@ fn a_tool_whose_name_no_api_takes_is_refused() {
         let error = result.unwrap_err();
         if name == "read file" {
             assert_snapshot!(shown(&error, &server), @"
-            provider `local` cannot be asked: its API takes no tool with the name `read file`
-            name it with at most 64 letters, digits, `_` and `-`, a letter or `_` first
+            provider `local` cannot be asked: its API does not accept a tool named `read file`
+            name it with at most 64 letters, digits, `_` and `-`, starting with a letter or `_`
             ");
         }
     }

@@ -113,7 +113,7 @@ fn the_prompt_arrives_byte_for_byte() {
 }
 
 #[test]
-fn text_is_handed_over_while_the_stream_goes_on() {
+fn text_is_passed_on_while_the_stream_continues() {
     let (sender, receiver) = channel();
     let server = Server::new(vec![vec![
         Step::Write(events(&[&piece("first")]).into_bytes()),
@@ -152,7 +152,7 @@ fn a_reply_that_ends_for_an_unknown_reason_is_taken_with_a_note() {
     let end = r#"{"choices":[{"delta":{},"finish_reason":"eos"}]}"#;
     let server = Server::answering(&[&events(&[&piece("hello"), end])]);
     let (_, reply) = ask(setting("openai", &server));
-    assert_eq!(reply.unwrap().notes, ["the reply ended for a reason that is not known: `eos`"]);
+    assert_eq!(reply.unwrap().notes, ["the reply ended for an unknown reason: `eos`"]);
 }
 
 /// Counts and forgets.

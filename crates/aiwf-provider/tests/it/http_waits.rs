@@ -18,7 +18,7 @@ fn a_server_that_says_nothing_is_given_up_at_the_first_byte() {
     setting.timeouts.first_byte = SHORT;
     let (_, reply) = ask(setting);
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    not a byte of a reply from `local` within 150 ms
+    nothing received from `local` within 150 ms
     Retry asks again; `first_byte_timeout` of the provider sets how long to wait
     ");
 }
@@ -42,7 +42,7 @@ fn a_reply_that_stops_half_way_is_given_up_in_the_end_and_kept() {
     let (recorder, reply) = ask(setting);
     assert_eq!(recorder.text, "hel");
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    no whole reply from `local` within 3 s
+    no complete reply from `local` within 3 s
     Retry asks again; `timeout` of the provider sets how long to wait
     ");
 }
@@ -58,7 +58,7 @@ fn a_server_that_cannot_agree_on_a_connection_is_given_up() {
     setting.timeouts.connect = SHORT;
     let (_, reply) = ask(setting);
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    no connection to `local` within 150 ms
+    could not connect to `local` within 150 ms
     Retry asks again; `connect_timeout` of the provider sets how long to wait
     ");
 }

@@ -25,7 +25,6 @@ pub struct ApplyPatchArgs {
 pub struct FrontMatterPatch {
     /// The only operation is `updateFrontmatter`.
     pub operation: Operation,
-    /// The keys to change.
     pub update: FrontMatterUpdate,
     /// The expected hash of the current file.
     #[serde(default)]

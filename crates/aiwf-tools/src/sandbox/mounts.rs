@@ -177,7 +177,7 @@ fn error_of(path: &AliasPath, error: ConfinedError) -> ToolError {
             format!("`{path}` is larger than {limit} bytes: use another file"),
         ),
         ConfinedError::Changed => {
-            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` changed meanwhile: read it again"))
+            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` changed in the meantime: read it again"))
         }
         ConfinedError::NotAName => path.violation("is not a valid file path: use another name"),
         ConfinedError::NotADirectory => ToolError::new(

@@ -27,13 +27,9 @@ pub enum ErrorCode {
     InvalidArgs,
     /// `E_INTERNAL`.
     Internal,
-    /// `TOOL_NOT_AVAILABLE`.
     ToolNotAvailable,
-    /// `TOOL_ARGS_INVALID_JSON`.
     ToolArgsInvalidJson,
-    /// `TOOL_EXEC_FAILED`.
     ToolExecFailed,
-    /// `STATE_CHANGE_REQUIRES_CONFIRMATION`.
     StateChangeRequiresConfirmation,
 }
 

@@ -44,9 +44,7 @@ pub trait WriteGate {
 pub struct Written {
     pub path: AliasPath,
     pub is_new: bool,
-    /// Its new hash.
     pub sha256: String,
-    /// The result of the call.
     pub result: Value,
 }
 

@@ -44,7 +44,6 @@ pub(super) fn supervisor_error(stderr: &str) -> Option<io::Error> {
 #[derive(Debug)]
 pub(super) struct Process {
     group: Pid,
-    /// How it ended, once it has.
     ended: watch::Receiver<Option<String>>,
     /// Dropping it tells the watcher to end the process.
     end: Arc<watch::Sender<bool>>,

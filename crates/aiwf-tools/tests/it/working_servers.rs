@@ -162,7 +162,7 @@ fn an_unknown_server_is_named_with_the_known_ones() {
 }
 
 #[test]
-fn an_address_where_nobody_listens_is_a_clear_error() {
+fn an_address_without_a_listener_is_a_clear_error() {
     let fixture = Fixture::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! What servers complain about, kept in a file for each in the user's cache.
+//! Stores the stderr of servers, one file each, in the user's cache.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use aiwf_tools::LogSink;
 
 type Lines = Arc<Mutex<BTreeMap<String, String>>>;
 
-/// The complaints of the servers of one command; bounded by whoever hands them over, written when this goes.
+/// The stderr of the servers of one command. The caller limits its size; it is written on drop.
 #[derive(Debug)]
 pub(super) struct ServerLog {
     directory: Option<PathBuf>,
@@ -36,7 +36,7 @@ impl Drop for ServerLog {
     fn drop(&mut self) {
         let Some(directory) = &self.directory else { return };
         for (server, text) in &*self.lines.lock().unwrap_or_else(PoisonError::into_inner) {
-            // A log that cannot be kept stops nothing.
+            // A log that cannot be written must not stop the command.
             if create_dir(directory).is_ok() {
                 let path = directory.join(format!("{server}.log"));
                 drop(write_atomic(&path, Durability::Process, |out| out.write_all(text.as_bytes())));

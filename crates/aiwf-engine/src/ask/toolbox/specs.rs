@@ -1,4 +1,4 @@
-//! The servers that a project's `.mcp.json` and the configuration name.
+//! The servers in a project's `.mcp.json` and in the configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,18 +11,17 @@ use crate::session::session_error::SessionError;
 
 const MCP_JSON: &str = ".mcp.json";
 
-/// The servers there are.
 pub(super) struct Found {
     pub(super) specs: Vec<ServerSpec>,
-    /// The names of those that the user's own file defines whole.
+    /// Servers that the user's own file defines completely.
     pub(super) users_own: BTreeSet<String>,
-    /// Servers that were left out, and why.
+    /// Servers that cannot be used, with the reason.
     pub(super) problems: Vec<String>,
 }
 
-/// The servers of the configuration, then those of `.mcp.json` that it does not name.
+/// The servers of the configuration, then those of `.mcp.json` with other names.
 ///
-/// `[mcp.servers.NAME]` without `command` and `url` adds to what `.mcp.json` says about that server.
+/// `[mcp.servers.NAME]` without `command` and `url` adds settings to that server of `.mcp.json`.
 pub(super) fn find(config: &Config, settings: &Settings) -> Result<Found, SessionError> {
     let root = settings.project_root.canonicalize().unwrap_or_else(|_| settings.project_root.clone());
     let mut problems = Vec::new();

@@ -8,45 +8,45 @@ use serde::Deserialize;
 use super::object::objects;
 use super::reply::ToolDocument;
 
-/// A phase of a change: how the agent works, what it should know, what to do.
+/// A phase of a change: the agent, its context, and the task.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeDocument {
-    /// The agent whose template is used; without one, `BASE`.
+    /// The agent whose template to use; `BASE` by default.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The phase whose template is used; without one, there is no template.
+    /// The phase whose template to use; without one, no template is used.
     #[serde(default)]
     pub phase: Option<String>,
-    /// System text in place of a template.
+    /// System text instead of a template.
     #[serde(default, alias = "systemPrompt")]
     pub system_prompt: Option<String>,
-    /// What the agent should know, in order.
+    /// Context for the agent, in order.
     #[serde(default, deserialize_with = "objects")]
     pub context: Vec<ContextDocument>,
-    /// What to do.
+    /// The task.
     pub instructions: String,
-    /// Template variables, beside or in place of those the engine fills in.
+    /// Additional template variables; they override those of the engine.
     #[serde(default)]
     pub variables: BTreeMap<String, String>,
-    /// The tools that a receiver without tools of its own may call; only the engine knows them.
+    /// Tools for a receiver without native tools; only the engine sets them.
     #[serde(skip)]
     #[schemars(skip)]
     pub tools: Vec<ToolDocument>,
 }
 
-/// One thing the agent should know.
+/// One context item for the agent.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContextDocument {
-    /// What it is.
+    /// The kind of item.
     #[serde(rename = "type")]
     #[schemars(extend("enum" = ["file", "artifact", "thought"]))]
     pub kind: String,
-    /// Its path or name; numbered when left out.
+    /// Its path or name; numbered by default.
     #[serde(default)]
     pub name: Option<String>,
-    /// What it says.
+    /// Its text.
     #[serde(default)]
     pub content: String,
 }

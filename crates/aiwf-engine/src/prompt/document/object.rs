@@ -1,6 +1,6 @@
-//! Reads a structure from an object and from nothing else.
+//! Deserializes structs from JSON objects only.
 //!
-//! serde would take a list too, field by field, which no schema of ours promises.
+//! serde would also accept a list of the fields in order, which no schema of ours promises.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -5,84 +5,84 @@ use serde::Deserialize;
 
 use super::object::{object, objects, optional_object};
 
-/// A reply to what an agent reported.
+/// A reply to an agent's report.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyDocument {
-    /// What was reported.
+    /// The agent's report and its context.
     #[serde(deserialize_with = "object")]
     pub request: ReplyRequestDocument,
-    /// How to answer.
+    /// Settings for the answer.
     #[serde(default, deserialize_with = "optional_object")]
     pub settings: Option<ReplySettingsDocument>,
-    /// Who the prompt is written for.
+    /// How the receiver is called: through an API or a command line.
     #[schemars(extend("enum" = ["api", "cli"]))]
     pub mode: String,
-    /// The command-line tool the prompt is for.
+    /// The command-line tool that the prompt is for.
     #[serde(default, alias = "cliTool")]
     pub cli_tool: Option<String>,
-    /// The tools there are.
+    /// The available tools.
     #[serde(default, alias = "mcpTools", deserialize_with = "objects")]
     pub mcp_tools: Vec<ToolDocument>,
 }
 
-/// What was reported, and what goes with it.
+/// An agent's report and its context.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyRequestDocument {
-    /// What the agent reported.
+    /// The agent's report.
     #[serde(alias = "aiMessage")]
     pub ai_message: String,
-    /// What the user added.
+    /// Context from the user.
     #[serde(default, alias = "userContext")]
     pub user_context: Option<String>,
-    /// What tools returned.
+    /// Results of tools.
     #[serde(default, alias = "toolResults")]
     pub tool_results: Option<String>,
-    /// Whether the tools are listed.
+    /// Whether to list the tools.
     #[serde(default, alias = "includeMCPTools", alias = "includeMcpTools")]
     pub include_mcp_tools: Option<bool>,
-    /// The project's name.
+    /// Name of the project.
     #[serde(default, alias = "projectName")]
     pub project_name: Option<String>,
-    /// The project's path.
+    /// Path of the project.
     #[serde(default, alias = "projectPath")]
     pub project_path: Option<String>,
 }
 
-/// How to answer.
+/// Settings for the answer.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplySettingsDocument {
     /// Rules for the answer.
     #[serde(default, alias = "systemPrompt")]
     pub system_prompt: Option<String>,
-    /// The last words, in place of the built-in ones.
+    /// The closing instruction, instead of the built-in one.
     #[serde(default)]
     pub closing: Option<String>,
-    /// What this request changes about components.
+    /// Changes of components for this request.
     #[serde(default, deserialize_with = "objects")]
     pub components: Vec<ComponentDocument>,
 }
 
-/// What a request changes about a component.
+/// A change of a component for one request.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComponentDocument {
-    /// The component.
+    /// Id of the component.
     pub id: String,
-    /// Another place.
+    /// Its new position.
     #[serde(default)]
     pub order: Option<i32>,
-    /// Whether it takes part.
+    /// Whether it is used.
     #[serde(default)]
     pub enabled: Option<bool>,
 }
 
-/// A tool the model may call, as its server lists it; what else the server says takes no part in the prompt.
+/// A tool that the model may call, as its server describes it; other keys are ignored.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct ToolDocument {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
     /// What it does.
     #[serde(default)]

@@ -1,16 +1,15 @@
-//! Says what is wrong with a document in the words of JSON, not in those of the library that reads it.
+//! Explains in terms of JSON, not of the parser library, why a document does not match.
 
 use aiwf_prompt::nearest;
 
 use crate::error::shortened;
 
-/// What does not fit, and what to do about it when more is known than the schema says.
+/// The problem, with more specific advice than the schema gives.
 pub(super) struct Misfit {
     pub(super) message: String,
     pub(super) hint: Option<String>,
 }
 
-/// Why text is not JSON.
 pub(super) fn of_syntax_error(error: &serde_json::Error) -> String {
     let message = without_location(error);
     match message.as_str() {
@@ -23,7 +22,6 @@ pub(super) fn of_syntax_error(error: &serde_json::Error) -> String {
     }
 }
 
-/// Why JSON is not a document.
 pub(super) fn of_data_error(error: &serde_json::Error) -> Misfit {
     let message = without_location(error);
     if let Some(rest) = message.strip_prefix("unknown field `") {
@@ -50,7 +48,7 @@ pub(super) fn of_data_error(error: &serde_json::Error) -> Misfit {
 
 /// `rest` is the unknown name, a backtick, and the known names in backticks.
 fn unknown_field(rest: &str) -> Misfit {
-    // The name itself may hold backticks; what follows it does not.
+    // The name itself may contain backticks; what follows it does not.
     let (unknown, list) = rest.rsplit_once("`, expected ").unwrap_or((rest, ""));
     let known: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
     let is_original = |name: &&&str| !name.contains(|character: char| character.is_ascii_uppercase());
@@ -67,7 +65,7 @@ fn quoted_after<'m>(message: &'m str, start: &str) -> Option<&'m str> {
     message.strip_prefix(start)?.strip_prefix('`')?.strip_suffix('`')
 }
 
-/// What a field takes.
+/// The expected value.
 fn wanted(expected: &str) -> &str {
     match expected {
         "a sequence" => "a list",
@@ -79,7 +77,7 @@ fn wanted(expected: &str) -> &str {
     }
 }
 
-/// What it got.
+/// The actual value.
 fn given(found: &str) -> String {
     match found {
         "map" => "an object".to_owned(),
@@ -91,7 +89,7 @@ fn given(found: &str) -> String {
     }
 }
 
-/// The message without the place, which is told apart.
+/// The message without the position, which is reported separately.
 fn without_location(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let suffix = format!(" at line {} column {}", error.line(), error.column());

@@ -10,68 +10,68 @@ use super::object::{object, objects, optional_object};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkflowDocument {
-    /// How the model is talked to.
+    /// A workflow run, an agent session or a chat.
     #[schemars(extend("enum" = ["run", "agent", "chat"]))]
     pub mode: String,
-    /// The user's project; shown to the model as `@project`.
+    /// The project directory; shown to the model as `@project`.
     #[serde(default, alias = "projectRoot")]
     pub project_root: Option<String>,
-    /// The extracted package; shown to the model as `@pkg`.
+    /// The unpacked package; shown to the model as `@pkg`.
     #[serde(default, alias = "packageRoot")]
     pub package_root: Option<String>,
-    /// The run's private state; shown to the model as `@state`.
+    /// The state directory of the run; shown to the model as `@state`.
     #[serde(default, alias = "stateRoot")]
     pub state_root: Option<String>,
-    /// The package.
+    /// Id of the package.
     #[serde(default, alias = "packageId")]
     pub package_id: Option<String>,
-    /// The workflow; mode `run` needs it.
+    /// Id of the workflow; required in mode `run`.
     #[serde(default, alias = "workflowId")]
     pub workflow_id: Option<String>,
-    /// The graph file, relative to the package; mode `run` needs it.
+    /// The graph file, relative to the package; required in mode `run`.
     #[serde(default, alias = "graphRelPath")]
     pub graph_rel_path: Option<String>,
-    /// The agent the run was started with.
+    /// The agent that the run started with.
     #[serde(default, alias = "activeAgentId")]
     pub active_agent_id: Option<String>,
-    /// The agent that works on this node.
+    /// The agent of the current node.
     #[serde(default, alias = "effectiveAgentId")]
     pub effective_agent_id: Option<String>,
-    /// That agent, as `agents.json` has it.
+    /// The definition of that agent, as in `agents.json`.
     #[serde(alias = "agentDefinition", deserialize_with = "object")]
     pub agent_definition: AgentDocument,
-    /// The run.
+    /// Id of the run.
     #[serde(default, alias = "runId")]
     pub run_id: Option<String>,
-    /// The node the run stands at.
+    /// The current node.
     #[serde(default, alias = "currentNodeId")]
     pub current_node_id: Option<String>,
-    /// The nodes that are done.
+    /// The completed nodes.
     #[serde(default, alias = "stepsCompleted")]
     pub steps_completed: Vec<String>,
-    /// What the run has decided so far.
+    /// Variables set by the run so far.
     #[serde(default)]
     pub variables: Map<String, Value>,
-    /// What the run has made so far.
+    /// Artifacts of the run so far.
     #[serde(default)]
     pub artifacts: Vec<String>,
-    /// The current node; mode `run` needs it until the workflow is complete.
+    /// The current node; required in mode `run` until the workflow is complete.
     #[serde(default, alias = "nodeBrief", deserialize_with = "optional_object")]
     pub node_brief: Option<NodeBriefDocument>,
-    /// What the system allows; the agent can only tighten it.
+    /// The policy of the system; the agent's policy can only restrict it.
     #[serde(default, alias = "toolPolicy", deserialize_with = "optional_object")]
     pub tool_policy: Option<ToolPolicyDocument>,
-    /// Why the model is asked now.
+    /// Why the model is asked.
     #[serde(default)]
     #[schemars(extend("enum" = ["start", "continue", "resume", null]))]
     pub intent: Option<String>,
-    /// Whether the model goes on by itself.
+    /// Whether the model continues without asking about each step.
     #[serde(default)]
     pub autopilot: bool,
-    /// What the user said.
+    /// The user's message.
     #[serde(default, alias = "userInput")]
     pub user_input: Option<String>,
-    /// What the user's menu choice brought along.
+    /// Data of the chosen menu item.
     #[serde(default, alias = "dataContext", deserialize_with = "optional_object")]
     pub data_context: Option<DataContextDocument>,
     /// Whether the workflow is complete.
@@ -83,81 +83,81 @@ pub struct WorkflowDocument {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentDocument {
-    /// Its id.
+    /// Id of the agent.
     pub id: String,
     /// Its name, title and icon.
     #[serde(default, deserialize_with = "optional_object")]
     pub metadata: Option<AgentMetadataDocument>,
-    /// Who it is.
+    /// The character of the agent.
     #[serde(default, deserialize_with = "optional_object")]
     pub persona: Option<PersonaDocument>,
-    /// What it must always do.
+    /// Actions that are always required.
     #[serde(default, alias = "criticalActions")]
     pub critical_actions: Vec<String>,
-    /// Text that stands in place of the persona.
+    /// System text instead of the persona.
     #[serde(default, alias = "systemPrompt")]
     pub system_prompt: Option<String>,
-    /// A template the user's text is put into.
+    /// A template for the user's text.
     #[serde(default, alias = "userPromptTemplate")]
     pub user_prompt_template: Option<String>,
-    /// What it may use.
+    /// Tools of the agent.
     #[serde(default, deserialize_with = "optional_object")]
     pub tools: Option<ToolPolicyDocument>,
-    /// Prompts of its menu; they take no part in the prompt.
+    /// Prompts of its menu; not part of the prompt.
     #[serde(default)]
     pub prompts: Option<Value>,
-    /// Its menu; it takes no part in the prompt.
+    /// Its menu; not part of the prompt.
     #[serde(default)]
     pub menu: Option<Value>,
-    /// Takes no part in the prompt.
+    /// Not part of the prompt.
     #[serde(default)]
     pub discussion: Option<bool>,
-    /// Takes no part in the prompt.
+    /// Not part of the prompt.
     #[serde(default)]
     pub webskip: Option<bool>,
-    /// Takes no part in the prompt.
+    /// Not part of the prompt.
     #[serde(default, alias = "conversationalKnowledge")]
     pub conversational_knowledge: Option<Value>,
 }
 
-/// What an agent is called.
+/// Display data of an agent.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentMetadataDocument {
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
-    /// Its title.
+    /// Title of the agent.
     pub title: String,
-    /// Its icon.
+    /// Icon of the agent.
     #[serde(default)]
     pub icon: Option<String>,
-    /// Where it comes from.
+    /// The module it comes from.
     #[serde(default)]
     pub module: Option<String>,
-    /// What it is.
+    /// A description.
     #[serde(default)]
     pub description: Option<String>,
-    /// Where it comes from.
+    /// Its id in the source.
     #[serde(default, alias = "sourceId")]
     pub source_id: Option<String>,
 }
 
-/// Who an agent is.
+/// The character of an agent.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonaDocument {
-    /// What it does.
+    /// Its role.
     pub role: String,
-    /// Who it is.
+    /// Its identity.
     pub identity: String,
-    /// How it speaks.
+    /// Its communication style.
     #[serde(alias = "communicationStyle")]
     pub communication_style: String,
-    /// What it holds to.
+    /// Its principles.
     pub principles: PrinciplesDocument,
 }
 
-/// One principle a line, or a list of them.
+/// One principle per line, or a list of them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a string or a list of strings")]
 pub enum PrinciplesDocument {
@@ -171,50 +171,50 @@ pub enum PrinciplesDocument {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeBriefDocument {
-    /// Its id.
+    /// Id of the node.
     #[serde(alias = "nodeId")]
     pub node_id: String,
-    /// Its type.
+    /// Type of the node.
     #[serde(alias = "nodeType")]
     pub node_type: String,
-    /// Its title.
+    /// Title of the node.
     #[serde(default)]
     pub title: Option<String>,
     /// Its instruction file, relative to the package.
     #[serde(alias = "stepFilePathInPkg")]
     pub step_file_path_in_pkg: String,
-    /// What it reads.
+    /// Its inputs.
     #[serde(default)]
     pub inputs: Vec<String>,
-    /// What it must leave behind.
+    /// Outputs that it must produce.
     #[serde(default)]
     pub outputs: Vec<String>,
-    /// The edges out of it, in graph order.
+    /// Its outgoing edges, in graph order.
     #[serde(deserialize_with = "objects")]
     pub transitions: Vec<TransitionDocument>,
 }
 
-/// An edge out of the current node.
+/// An outgoing edge of the current node.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransitionDocument {
-    /// The node it leads to.
+    /// The target node.
     pub to: String,
-    /// Its label.
+    /// Label of the edge.
     pub label: String,
-    /// Whether it is taken when nothing decides.
+    /// Whether it is the default edge.
     #[serde(default, alias = "isDefault")]
     pub is_default: bool,
-    /// When it is taken, in words.
+    /// Its condition, in words.
     #[serde(default, alias = "conditionText")]
     pub condition_text: Option<String>,
 }
 
-/// What may be used.
+/// The available tools.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolPolicyDocument {
-    /// Files.
+    /// File tools.
     #[serde(default, deserialize_with = "optional_object")]
     pub fs: Option<FsPolicyDocument>,
     /// MCP servers.
@@ -222,42 +222,42 @@ pub struct ToolPolicyDocument {
     pub mcp: Option<McpPolicyDocument>,
 }
 
-/// Reading and writing files.
+/// Limits of file tools.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FsPolicyDocument {
-    /// Whether file tools are there.
+    /// Whether file tools are available.
     #[serde(default)]
     pub enabled: Option<bool>,
-    /// How many bytes one read may return.
+    /// Maximum number of bytes per read.
     #[serde(default, alias = "maxReadBytes")]
     pub max_read_bytes: Option<u64>,
-    /// How many bytes one write may take.
+    /// Maximum number of bytes per write.
     #[serde(default, alias = "maxWriteBytes")]
     pub max_write_bytes: Option<u64>,
 }
 
-/// Tools of MCP servers.
+/// The available MCP tools.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct McpPolicyDocument {
-    /// Whether they are there.
+    /// Whether MCP tools are available.
     #[serde(default)]
     pub enabled: Option<bool>,
-    /// The servers; none when empty.
+    /// The allowed servers; an empty list allows none.
     #[serde(default, alias = "allowedServers")]
     pub allowed_servers: Option<Vec<String>>,
 }
 
-/// What the user's menu choice brought along.
+/// Data of the chosen menu item.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataContextDocument {
-    /// What it is.
+    /// Label of the data.
     pub label: String,
-    /// Where the model can read it.
+    /// Path where the model can read it.
     pub path: String,
-    /// How it begins.
+    /// The beginning of the data.
     #[serde(default)]
     pub preview: String,
 }

@@ -3,67 +3,63 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use aiwf_config::Settings;
+use aiwf_config::{Config, Settings};
 use aiwf_prompt::{
     ChangeRequest, ContextItem, ItemKind, PartBody, Problem, PromptError, Request, Source, TemplateSource,
     Text, render_template, render_template_here,
 };
 
+use super::context::{ContextReport, project_context};
 use super::files::{self, MissingFiles, Pattern};
 use super::reply::schemas;
+use super::standards::project_standards;
 use super::{DocumentCapability, Gathered, Progress, named, project};
 use crate::error::EngineError;
 use crate::prompt::document::{ChangeDocument, ContextDocument};
 use crate::prompt::read::read_text;
 use crate::prompt::system_templates::{self, TemplateLayer};
 
-/// What the command line adds to a document.
+/// Additions of the command line to a document.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeFlags {
-    /// Patterns of files that the user typed: they may lead anywhere.
+    /// Patterns typed by the user: they may lead anywhere.
     pub files: Vec<String>,
-    /// Patterns of files that come from elsewhere, such as the project's configuration: they stay in the project, links
-    /// resolved.
+    /// Patterns from elsewhere, such as the project's configuration: they stay in the project, with links resolved.
     pub project_files: Vec<String>,
-    /// Those of the files that may not be cut: the code under review.
+    /// Files that must not be cut: the code under review.
     pub required_files: Vec<String>,
-    /// Files as a session has changed them, by path relative to the project; nothing for one that it deletes.
+    /// Files as a session has changed them, by path relative to the project; `None` for deleted ones.
     pub changed_files: BTreeMap<String, Option<String>>,
-    /// What becomes of a pattern that names no file.
+    /// What to do about a pattern that matches no file.
     pub missing_files: MissingFiles,
     /// Names and files of artifacts.
     pub artifacts: Vec<(String, String)>,
-    /// Artifacts that were read already.
+    /// Artifacts that are already read.
     pub read_artifacts: Vec<ReadArtifact>,
-    /// Thoughts.
     pub thoughts: Vec<String>,
-    /// The template of a flow; it is used instead of a system template.
+    /// A flow's template; replaces the system template.
     pub template: Option<FlowTemplate>,
-    /// Directories that the overview of the project leaves out, such as one that requests are recorded in.
+    /// Directories to skip in the overview of the project, such as recordings.
     pub left_out: Vec<PathBuf>,
 }
 
-/// A template that a flow brings.
+/// A template of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowTemplate {
-    /// Its name, as people read it.
+    /// Its name, for display.
     pub name: String,
-    /// Its text.
     pub text: String,
-    /// What the session is about, for `{{ request }}`.
+    /// The request of the session, for `{{ request }}`.
     pub request: String,
-    /// Who wrote it.
     pub layer: TemplateLayer,
 }
 
 /// An artifact with its text.
 #[derive(Clone, Debug)]
 pub struct ReadArtifact {
-    /// Its name.
     pub name: String,
-    /// The file that holds it, as people read it.
+    /// Its file, for display.
     pub path: String,
-    /// Its text.
     pub text: String,
 }
 
@@ -71,6 +67,7 @@ pub(super) fn gather(
     document: ChangeDocument,
     flags: &ChangeFlags,
     settings: &Settings,
+    config: &Config,
     on_progress: &dyn Fn(Progress),
 ) -> Result<Gathered, EngineError> {
     let mut problems = Vec::new();
@@ -83,10 +80,14 @@ pub(super) fn gather(
             left_out: None,
         });
     }
+    let mut report = None;
     let system_prompt = match (&document.system_prompt, &document.phase) {
         (Some(text), _) => Some((Text::from(text.as_str()), Source::Input("system_prompt".to_owned()))),
         (None, None) => None,
-        (None, Some(phase)) => Some(template(&document, phase, &context, settings, flags)?),
+        (None, Some(phase)) => {
+            let read = Read { settings, config, flags, context: &context };
+            Some(template(&document, phase, &read, &mut report, &mut problems)?)
+        }
     };
     let request = ChangeRequest {
         phase: document.phase,
@@ -96,7 +97,12 @@ pub(super) fn gather(
         instructions_source: Source::Input("instructions".to_owned()),
     };
     let request = request.with_tools(&schemas(document.tools));
-    Ok(Gathered { request: Request::Change(request), capability: DocumentCapability::default(), problems })
+    Ok(Gathered {
+        request: Request::Change(request),
+        capability: DocumentCapability::default(),
+        problems,
+        context: report,
+    })
 }
 
 /// The document's items, then the files, artifacts and thoughts of the command line.
@@ -122,7 +128,7 @@ fn context(
     for file in files::find(&settings.current_dir, &patterns, flags.missing_files, problems, on_progress)? {
         let text = match flags.changed_files.get(&file.name) {
             Some(Some(changed)) => Text::from(changed.as_str()),
-            // What the session deletes is not there any more.
+            // Files that the session deletes are skipped.
             Some(None) => continue,
             None => file.text,
         };
@@ -134,7 +140,7 @@ fn context(
             body: PartBody::Inline(text),
         });
     }
-    // Files that the session adds are nowhere in the project yet.
+    // Files that the session adds are not in the project yet.
     for (name, text) in &flags.changed_files {
         let is_shown = items.iter().any(|item| item.kind == ItemKind::File && item.name == *name);
         if let Some(text) = text.as_ref().filter(|_| !is_shown) {
@@ -169,19 +175,28 @@ fn context(
     Ok(items)
 }
 
-/// A name for an item that has none: its kind and its number among its kind.
+/// A name for an unnamed item: its kind and number.
 fn numbered(kind: ItemKind, items: &[ContextItem]) -> String {
     let n_before = items.iter().filter(|item| item.kind == kind).count();
     format!("{}-{}", kind.as_str(), n_before + 1)
 }
 
+/// What a template may use.
+struct Read<'a> {
+    settings: &'a Settings,
+    config: &'a Config,
+    flags: &'a ChangeFlags,
+    context: &'a [ContextItem],
+}
+
 fn template(
     document: &ChangeDocument,
     phase: &str,
-    context: &[ContextItem],
-    settings: &Settings,
-    flags: &ChangeFlags,
+    read: &Read<'_>,
+    report: &mut Option<ContextReport>,
+    problems: &mut Vec<Problem>,
 ) -> Result<(Text, Source), EngineError> {
+    let Read { settings, config, flags, context } = *read;
     let (source, agent, layer) = if let Some(template) = &flags.template {
         let source = TemplateSource { name: template.name.clone(), text: template.text.clone() };
         (source, document.agent.clone().unwrap_or_else(|| "BASE".to_owned()), template.layer)
@@ -189,14 +204,23 @@ fn template(
         let found = system_templates::find(settings, document.agent.as_deref(), phase)?;
         (found.source, found.name.agent().to_owned(), found.layer)
     };
-    // Listing a large project is work; it is done for the templates that ask for it.
+    // Listing a large project is expensive, so it is done only for templates that use it.
     let uses = |variable: &str| source.text.contains(variable);
     let mut variables = BTreeMap::new();
     variables.insert("AGENT", agent);
     variables.insert("PHASE", phase.to_owned());
-    let context_text =
-        if uses("PROJECT_CONTEXT") { project::context(&settings.project_root)? } else { String::new() };
+    let context_text = if uses("PROJECT_CONTEXT") {
+        let project = project_context(settings, config)?;
+        *report = Some(project.report());
+        let text = project.text();
+        problems.extend(project.problems);
+        text
+    } else {
+        String::new()
+    };
     variables.insert("PROJECT_CONTEXT", context_text);
+    let standards = if uses("STANDARDS") { standards_text(settings, config)? } else { String::new() };
+    variables.insert("STANDARDS", standards);
     let structure = if uses("PROJECT_STRUCTURE") {
         project::structure(&settings.project_root, &flags.left_out)
     } else {
@@ -223,6 +247,19 @@ fn template(
     Ok((Text::from(text.trim_end()), Source::Template(source.name)))
 }
 
+/// The project's own standards, each with its path.
+fn standards_text(settings: &Settings, config: &Config) -> Result<String, EngineError> {
+    let standards = project_standards(settings, config)?;
+    let is_kept = |name: &String| !standards.exclude.contains(name);
+    let files = standards.files.iter().filter(|file| is_kept(&file.name) && !file.text.trim().is_empty());
+    let texts: Vec<String> =
+        files.map(|file| format!("### {}\n\n{}", file.source, file.text.trim_end())).collect();
+    if texts.is_empty() {
+        return Ok("(The project has no standards: there is no file in `.aiwf/standards/`.)".to_owned());
+    }
+    Ok(texts.join("\n\n"))
+}
+
 fn artifact_list(context: &[ContextItem]) -> String {
     let artifacts: Vec<String> = context
         .iter()
@@ -232,7 +269,7 @@ fn artifact_list(context: &[ContextItem]) -> String {
     if artifacts.is_empty() { "(No artifacts are given.)".to_owned() } else { artifacts.join("\n") }
 }
 
-/// The text of the artifact with that name, with or without `.md`.
+/// The text of the artifact with this name, with or without `.md`.
 fn artifact_text(context: &[ContextItem], name: &str) -> String {
     let is_it = |item: &&ContextItem| {
         item.kind == ItemKind::Artifact

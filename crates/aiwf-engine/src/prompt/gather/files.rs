@@ -1,63 +1,63 @@
-//! Finds and reads the files that patterns name.
+//! Finds and reads the files that patterns match.
 //!
-//! In: patterns. Out: text files sorted by path, and what was left out. A name stands for itself; a pattern
-//! leaves out what `.gitignore` names and hidden files, and follows no link out of the directory it starts in.
-//! A pattern that the user did not type stays in the project, links resolved.
+//! In: patterns. Out: text files sorted by path, and skipped files. A plain path means exactly that file. A pattern
+//! skips hidden and git-ignored files, and follows no link out of the directory it starts in. A pattern that the user
+//! did not type stays in the project, with links resolved.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use aiwf_prompt::{LeftOutSource, Problem, Source, Text, WhyLeftOut};
+use aiwf_worktree::unlisted_path;
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::{Progress, failed_path, link_target, shown_path};
+use super::{Progress, link_target, shown_path};
 use crate::error::EngineError;
 use crate::prompt::read::{MAX_BYTES, is_link, resolve_below};
 use crate::prompt::read_many::{Content, NotText, read_many};
 
-/// What becomes of a pattern that names no file.
+/// What to do about a pattern that matches no file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingFiles {
-    /// It is an error: somebody has just typed it.
+    /// An error: the user has just typed it.
     #[default]
     Refused,
-    /// It is reported: the files were there when the pattern was given.
+    /// A warning: the files existed when the pattern was given.
     LeftOut,
 }
 
-/// A pattern, and how far it may lead.
+/// A pattern with its limits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern<'a> {
     pub(super) text: &'a str,
-    /// The directory that it stays in, links resolved; nothing for one that the user typed.
+    /// The directory it must stay in, with links resolved; `None` for one that the user typed.
     pub(super) stays_in: Option<&'a Path>,
 }
 
 impl Pattern<'_> {
-    /// Whether a path is where the pattern may lead.
+    /// Whether the pattern may match a path.
     fn reaches(self, path: &Path) -> bool {
         self.stays_in.is_none_or(|root| matches!(resolve_below(root, path), Ok(Some(_))))
     }
 
-    /// Whether the pattern, as it is written, leads out of where it has to stay.
+    /// Whether the pattern, as written, leads outside its directory.
     fn is_written_outside(self) -> bool {
         self.stays_in.is_some()
             && (self.text.starts_with('/') || self.text.split('/').any(|part| part == ".."))
     }
 }
 
-/// What a pattern names.
+/// The result of expanding a pattern.
 enum Expanded {
-    /// Files, found or left out.
+    /// Matching files, read or skipped.
     Files,
-    /// Nothing that is there.
     Nothing,
-    /// Something outside of where it has to stay; it was not looked at.
+    /// Something outside its directory; not looked at.
     Outside,
 }
 
-/// Why a file is left out.
+/// Why a file is skipped.
 struct Skipped {
     message: String,
     left_out: LeftOutSource,
@@ -68,11 +68,14 @@ impl Skipped {
         Self { message: message.into(), left_out: LeftOutSource { why, bytes } }
     }
 
+    fn problem(self, name: String) -> Problem {
+        Problem { source: Source::File(name), message: self.message, left_out: Some(self.left_out) }
+    }
+
     fn missing(message: &str) -> Self {
         Self::new(WhyLeftOut::Missing, None, format!("skipped: {message}"))
     }
 
-    /// A file that could not be read.
     fn unreadable(error: &io::Error) -> Self {
         let message = format!("skipped: {}", reason(error));
         let is_gone = error.kind() == io::ErrorKind::NotFound;
@@ -80,13 +83,13 @@ impl Skipped {
     }
 }
 
-/// A file of the project with its text.
+/// A project file with its text.
 pub(super) struct FoundFile {
     pub(super) name: String,
     pub(super) text: Text,
 }
 
-/// Reads every text file that a pattern names, sorted by path.
+/// Reads every text file that a pattern matches, sorted by path.
 pub(super) fn find(
     base: &Path,
     patterns: &[Pattern<'_>],
@@ -101,10 +104,11 @@ pub(super) fn find(
         match (expand(base, *pattern, &mut paths, &mut skipped)?, missing) {
             (Expanded::Files, _) => {}
             (Expanded::Nothing, MissingFiles::LeftOut) => {
-                skipped.insert(text, Skipped::missing("there is no such file any more"));
+                skipped.insert(text, Skipped::missing("the file no longer exists"));
             }
             (Expanded::Outside, MissingFiles::LeftOut) => {
-                let message = "skipped: outside the project, where only files lead that you typed yourself";
+                let message =
+                    "skipped: outside the project, where only files that you named yourself are read";
                 skipped.insert(text, Skipped::new(WhyLeftOut::Unreadable, None, message));
             }
             (Expanded::Nothing, MissingFiles::Refused) => {
@@ -115,19 +119,67 @@ pub(super) fn find(
             }
         }
     }
-    // What one pattern may not show, another may.
+    // A file that one pattern must not show may be shown by another.
     skipped.retain(|name, _| !paths.contains_key(name));
     let paths: Vec<(String, PathBuf)> = paths.into_iter().collect();
     let files = read_all(paths, &mut skipped, on_progress)?;
-    problems.extend(skipped.into_iter().map(|(name, skipped)| Problem {
-        source: Source::File(name),
-        message: skipped.message,
-        left_out: Some(skipped.left_out),
-    }));
+    problems.extend(skipped.into_iter().map(|(name, skipped)| skipped.problem(name)));
     Ok(files)
 }
 
-/// Adds the files of one pattern; says whether it named any.
+/// How much patterns may bring together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileLimits {
+    pub(crate) max_files: usize,
+    pub(crate) max_bytes: u64,
+}
+
+/// What patterns name in a project.
+#[derive(Debug)]
+pub(crate) enum ProjectFiles {
+    /// The text files by path, sorted, and what was left out.
+    Found(Vec<(String, String)>, Vec<Problem>),
+    TooMany(usize),
+    /// The number of bytes of all files.
+    TooLarge(u64),
+}
+
+/// Reads the text files of a project that patterns name; nothing is read if there are too many.
+pub(crate) fn find_in_project(
+    root: &Path,
+    patterns: &[String],
+    limits: FileLimits,
+) -> Result<ProjectFiles, EngineError> {
+    let (mut paths, mut skipped) = (BTreeMap::new(), BTreeMap::new());
+    for text in patterns {
+        // Shells and editors complete whole paths.
+        let below = Path::new(text).strip_prefix(root).ok().and_then(Path::to_str);
+        let pattern = Pattern { text: below.unwrap_or(text), stays_in: Some(root) };
+        match expand(root, pattern, &mut paths, &mut skipped)? {
+            Expanded::Files => {}
+            Expanded::Nothing => {
+                return Err(EngineError::NothingMatches { pattern: text.clone(), searched: root.to_owned() });
+            }
+            Expanded::Outside => return Err(EngineError::OutsideProject { pattern: text.clone() }),
+        }
+        if paths.len() > limits.max_files {
+            return Ok(ProjectFiles::TooMany(paths.len()));
+        }
+    }
+    let n_bytes: u64 =
+        paths.values().filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum();
+    if n_bytes > limits.max_bytes {
+        return Ok(ProjectFiles::TooLarge(n_bytes));
+    }
+    let found = read_all(paths.into_iter().collect(), &mut skipped, &|_| ())?;
+    let problems = skipped.into_iter().map(|(name, skipped)| skipped.problem(name)).collect();
+    Ok(ProjectFiles::Found(
+        found.into_iter().map(|file| (file.name, file.text.to_string())).collect(),
+        problems,
+    ))
+}
+
+/// Adds the files of a pattern; returns whether it matched any.
 fn expand(
     base: &Path,
     given: Pattern<'_>,
@@ -147,7 +199,7 @@ fn expand(
         if !given.reaches(&literal) {
             return Ok(Expanded::Outside);
         }
-        // Named outright: no filter applies.
+        // A plain path: no filter applies.
         paths.insert(name_of(base, pattern, &literal), literal);
         return Ok(Expanded::Files);
     }
@@ -163,7 +215,7 @@ fn expand(
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                let name = failed_path(&error)
+                let name = unlisted_path(&error)
                     .map_or_else(|| pattern.to_owned(), |path| name_of(base, pattern, path));
                 let why = error.io_error().map_or_else(
                     || Skipped::new(WhyLeftOut::Unreadable, None, format!("skipped: {error}")),
@@ -207,7 +259,7 @@ fn expand(
     Ok(if has_match { Expanded::Files } else { Expanded::Nothing })
 }
 
-/// The name of a file that a pattern brings: relative to the base, unless the pattern is not and leads elsewhere.
+/// The display path of a matching file: relative to the base, unless the pattern is absolute and leads elsewhere.
 fn name_of(base: &Path, pattern: &str, path: &Path) -> String {
     if path.starts_with(base) || pattern.starts_with('/') {
         return shown_path(base, path);
@@ -218,7 +270,7 @@ fn name_of(base: &Path, pattern: &str, path: &Path) -> String {
     format!("{}{}", "../".repeat(n_up), shown_path(base, &down))
 }
 
-/// A walk through the files below `root` that are not hidden and that `.gitignore` does not name.
+/// Walks the files below `root` that are neither hidden nor git-ignored.
 pub(super) fn walk_builder(root: &Path) -> ignore::WalkBuilder {
     let mut builder = ignore::WalkBuilder::new(root);
     builder.require_git(false).filter_entry(|entry| entry.file_name() != ".git");
@@ -227,10 +279,10 @@ pub(super) fn walk_builder(root: &Path) -> ignore::WalkBuilder {
 
 /// The files below `start`.
 ///
-/// A pattern is walked from the base, so that `.gitignore` also decides about the directories it spells out. A
-/// directory that was named outright is wanted whatever `.gitignore` says.
+/// A pattern is walked from the base, so that `.gitignore` also applies to the directories in the pattern. A directory
+/// given as a plain path is included even if it is ignored.
 fn walk_below(base: &Path, start: &Path, is_pattern: bool) -> ignore::Walk {
-    // A walk does not go through a link, but may start at one.
+    // A walk does not follow links, but may start at one.
     let has_link = || start.ancestors().take_while(|path| *path != base).any(is_link);
     if !is_pattern || !start.starts_with(base) || has_link() {
         return walk_builder(start).build();
@@ -238,7 +290,7 @@ fn walk_below(base: &Path, start: &Path, is_pattern: bool) -> ignore::Walk {
     let mut builder = walk_builder(base);
     let start = start.to_owned();
     builder.hidden(false).filter_entry(move |entry| {
-        // A directory above the start is on the way, hidden or not.
+        // A directory above the start is entered even if it is hidden.
         let is_hidden = || entry.file_name().as_encoded_bytes().starts_with(b".");
         start.starts_with(entry.path())
             || (entry.path().starts_with(&start) && entry.file_name() != ".git" && !is_hidden())
@@ -246,10 +298,9 @@ fn walk_below(base: &Path, start: &Path, is_pattern: bool) -> ignore::Walk {
     builder.build()
 }
 
-/// The directory a pattern starts in, and the test for paths relative to it.
+/// The directory that a pattern starts in, and the matcher for paths relative to it.
 ///
-/// The start is spelled out, or has the name of a directory that is there: `app/[slug]/*` means what it looks like
-/// to someone who has such a directory.
+/// The start is literal, or is an existing directory: `app/[slug]/*` means the directory `[slug]` if there is one.
 fn compile(base: &Path, pattern: &str) -> Result<(PathBuf, Option<GlobMatcher>), EngineError> {
     let mut start = if pattern.starts_with('/') { PathBuf::from("/") } else { base.to_owned() };
     let mut parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
@@ -270,9 +321,9 @@ fn compile(base: &Path, pattern: &str) -> Result<(PathBuf, Option<GlobMatcher>),
     Ok((clean(&start), Some(glob.compile_matcher())))
 }
 
-/// A path without `.` parts, and without `..` parts where the directory exists.
+/// Normalizes a path: removes `.`, and `..` where the directory exists.
 ///
-/// `..` is resolved by the system, since a link may stand before it.
+/// The system resolves `..`, because the part before it may be a link.
 fn clean(path: &Path) -> PathBuf {
     let path: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
     if !path.components().any(|part| part == Component::ParentDir) {

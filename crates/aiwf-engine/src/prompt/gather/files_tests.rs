@@ -92,7 +92,7 @@ fn a_file_too_large_for_any_prompt_is_skipped_unread() {
 }
 
 #[test]
-fn a_name_that_is_not_text_is_skipped_and_told() {
+fn a_file_name_that_is_not_utf8_is_skipped_and_reported() {
     use std::os::unix::ffi::OsStrExt as _;
     let tree = Tree::new(&["a.rs"]);
     for name in [b"\xff.rs", b"\xfe.rs"] {
@@ -105,7 +105,7 @@ fn a_name_that_is_not_text_is_skipped_and_told() {
 }
 
 #[test]
-fn the_same_problem_is_told_once() {
+fn the_same_problem_is_reported_once() {
     let tree = Tree::new(&["a.rs"]);
     fs::write(tree.base().join("b.bin"), [0; 4]).unwrap();
     let mut problems = Vec::new();

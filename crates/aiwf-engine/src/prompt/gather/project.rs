@@ -1,53 +1,22 @@
-//! What templates say about the project: its own notes and its files.
+//! The description of the project for templates: its files.
 
 use std::path::{Path, PathBuf};
 
 use super::files::walk_builder;
 use super::shown_path;
-use crate::error::EngineError;
-use crate::prompt::read::{Root, read_text_below};
 
-/// The files that hold a project's own notes, the first that exists.
-const NOTES: [&str; 4] = [".aiwf/project.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-
-/// The project's own notes, or a notice that there are none.
-pub(super) fn context(root: &Path) -> Result<String, EngineError> {
-    Ok(notes(root)?.map_or_else(
-        || "(No project context is given: there is no `.aiwf/project.md`, `AGENTS.md`, `CLAUDE.md` or `GEMINI.md`.)".to_owned(),
-        |(_, text)| text,
-    ))
-}
-
-/// The project's own notes, with the file they stand in.
-pub(super) fn notes(root: &Path) -> Result<Option<(&'static str, String)>, EngineError> {
-    for name in NOTES {
-        let path = root.join(name);
-        // Looked at before it is opened: opening a pipe would wait for a writer.
-        if path.exists() && !path.is_file() {
-            let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file");
-            return Err(EngineError::Unreadable { path: name.into(), source });
-        }
-        if let Some(text) = read_text_below(Root::project(root), &path).map_err(|error| error.about(name))?
-            && !text.trim().is_empty()
-        {
-            return Ok(Some((name, text.trim_end().to_owned())));
-        }
-    }
-    Ok(None)
-}
-
-/// How many files the overview lists.
+/// Maximum number of files in the overview.
 const MAX_LISTED: usize = 400;
-/// How many are looked at: a home directory is a project too when a command runs there.
+/// Maximum number of files visited: the project may be a home directory.
 const MAX_SEEN: usize = 20_000;
 
-/// The project's files, one a line, as far as they fit; what lies below a directory that is left out is none of them.
+/// The project's files, one per line, up to the limit, without the skipped directories.
 pub(super) fn structure(root: &Path, left_out: &[PathBuf]) -> String {
     structure_up_to(root, left_out, MAX_SEEN)
 }
 
 fn structure_up_to(root: &Path, left_out: &[PathBuf], max_seen: usize) -> String {
-    // In the order of names, so that the same files are seen every time.
+    // Sorted by name, so that the limit always selects the same files.
     let mut files: Vec<String> = walk_builder(root)
         .sort_by_file_name(std::cmp::Ord::cmp)
         .build()

@@ -36,10 +36,3 @@ fn what_git_ignores_is_not_listed() {
     fs::write(root.path().join("a.rs"), "").unwrap();
     assert_eq!(structure(root.path(), &[]), "a.rs");
 }
-
-#[test]
-fn blank_notes_are_no_notes() {
-    let root = tempfile::tempdir().unwrap();
-    fs::write(root.path().join("AGENTS.md"), " \n").unwrap();
-    assert!(context(root.path()).unwrap().starts_with("(No project context is given"));
-}

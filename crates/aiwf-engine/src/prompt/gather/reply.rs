@@ -33,13 +33,13 @@ pub(super) fn gather(document: ReplyDocument) -> Result<Gathered, EngineError> {
         tools: schemas(document.mcp_tools),
     };
     Ok(Gathered {
+        context: None,
         request: Request::Reply(request),
         capability: DocumentCapability::default(),
         problems: Vec::new(),
     })
 }
 
-/// The tools of a document.
 pub(super) fn schemas(tools: Vec<ToolDocument>) -> Vec<ToolSchema> {
     let schema = |tool: ToolDocument| ToolSchema {
         name: tool.name,

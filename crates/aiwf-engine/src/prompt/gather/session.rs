@@ -3,14 +3,16 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use aiwf_config::Settings;
+use aiwf_config::{Config, Settings};
 use aiwf_prompt::{
     Artifact, CodeFile, FsAbility, LeftOutSource, PartBody, Problem, Request, SessionPhase, SessionRequest,
     Sha256Hex, Source, Text, WhyLeftOut,
 };
+use aiwf_worktree::unlisted_path;
 
+use super::context::project_context;
 use super::{
-    DocumentCapability, DocumentFsAbility, Gathered, Progress, failed_path, link_target, named, shown_path,
+    DocumentCapability, DocumentFsAbility, Gathered, Progress, ReadArtifact, link_target, named, shown_path,
 };
 use crate::error::{EngineError, shortened};
 use crate::prompt::document::SessionDocument;
@@ -20,6 +22,7 @@ use crate::prompt::read_many::{Content, NotText, read_many};
 pub(super) fn gather(
     document: SessionDocument,
     settings: &Settings,
+    config: &Config,
     on_progress: &dyn Fn(Progress),
 ) -> Result<Gathered, EngineError> {
     let known = SessionPhase::ALL.map(SessionPhase::as_str);
@@ -28,7 +31,9 @@ pub(super) fn gather(
         return Err(EngineError::TooSmall { field: "iteration", found: 0, least: 1 });
     }
     let directory = SessionDirectory::open(&document.session_dir, settings)?;
-    let mut problems = Vec::new();
+    let context = project_context(settings, config)?;
+    let report = context.report();
+    let mut problems = context.problems;
     let fs_ability = match document.fs_ability.as_deref() {
         None => DocumentFsAbility::Unset,
         Some(name) => FsAbility::from_name(name).map_or_else(
@@ -36,7 +41,7 @@ pub(super) fn gather(
                 problems.push(Problem {
                     source: Source::Input("fs_ability".to_owned()),
                     message: format!(
-                        "unknown ability `{}`, so nothing is said about saving the reply: known are {}",
+                        "unknown ability `{}`, so the prompt does not say how to save the reply; known: {}",
                         shortened(name),
                         FsAbility::ALL.map(|ability| format!("`{}`", ability.as_str())).join(", ")
                     ),
@@ -47,16 +52,25 @@ pub(super) fn gather(
             DocumentFsAbility::Known,
         ),
     };
-    let code = match phase.code_iteration(document.iteration) {
+    let project = document.project;
+    // Code is generated again only if checks failed.
+    let code_iteration = if phase == SessionPhase::Generating && project.checks.is_some() {
+        document.iteration.checked_sub(1)
+    } else {
+        phase.code_iteration(document.iteration)
+    };
+    let code = match code_iteration.filter(|iteration| *iteration > 0) {
         Some(iteration) => directory.code(iteration, &mut problems, on_progress)?,
         None => Vec::new(),
     };
     let review = match phase {
-        SessionPhase::Revising => phase
-            .code_iteration(document.iteration)
-            .map(|iteration| directory.artifact(&format!("iteration-{iteration}/review-response.md")))
-            .transpose()?
-            .flatten(),
+        // After failed checks the last iteration has no review.
+        SessionPhase::Revising => (1..document.iteration)
+            .rev()
+            .find_map(|iteration| {
+                directory.artifact(&format!("iteration-{iteration}/review-response.md")).transpose()
+            })
+            .transpose()?,
         SessionPhase::Initialized
         | SessionPhase::Planning
         | SessionPhase::Generating
@@ -69,11 +83,17 @@ pub(super) fn gather(
         profile_source: Source::Input("profile_prompt".to_owned()),
         plan: directory.artifact("plan.md")?,
         standards: directory.artifact("standards-bundle.md")?,
-        project_context: project_context(settings)?,
+        project_context: context.files,
+        project_files: project.files.into_iter().map(project_file).collect(),
         code,
+        changes: project.changes.map(|changes| Box::new(read_artifact(changes))),
+        checks: project.checks.map(|checks| Box::new(read_artifact(checks))),
         review,
+        comments: document.comments.map(|comments| Box::new(Text::from(comments))),
+        notes: document.notes.map(|notes| Box::new(Text::from(notes))),
         feedback: document.feedback.map(Text::from),
         rejected_reply: document.rejected_reply.map(|path| directory.artifact(&path)).transpose()?.flatten(),
+        answer_format: project.answer_format.map(|form| Box::new(Text::from(form))),
         response_path: phase
             .response_file()
             .map(|file| directory.shown(&format!("iteration-{}/{file}", document.iteration))),
@@ -86,18 +106,21 @@ pub(super) fn gather(
             supports_file_attachments: document.supports_file_attachments,
         },
         problems,
+        context: Some(report),
     })
 }
 
-/// The project's notes for agents, when it has some.
-fn project_context(settings: &Settings) -> Result<Option<Artifact>, EngineError> {
-    let notes = super::project::notes(&settings.project_root)?;
-    Ok(notes.map(|(path, text)| Artifact { path: path.to_owned(), text: Text::from(text) }))
+fn read_artifact(artifact: ReadArtifact) -> Artifact {
+    Artifact { path: artifact.path, text: Text::from(artifact.text) }
+}
+
+fn project_file(file: ReadArtifact) -> CodeFile {
+    CodeFile { name: file.name, path: file.path, body: PartBody::Inline(Text::from(file.text)) }
 }
 
 struct SessionDirectory {
     path: PathBuf,
-    /// The path an agent uses that works in the project's root.
+    /// The path for an agent that works in the project's root.
     shown: String,
 }
 
@@ -105,7 +128,7 @@ impl SessionDirectory {
     fn open(given: &str, settings: &Settings) -> Result<Self, EngineError> {
         let what = "session directory";
         let path = settings.current_dir.join(given);
-        // An empty name would mean the current directory, and comes from a variable that is not set.
+        // An empty path would mean the current directory; it usually comes from an unset variable.
         if given.is_empty() {
             return Err(EngineError::NoDirectory { what, path: PathBuf::new() });
         }
@@ -116,7 +139,7 @@ impl SessionDirectory {
         if !path.is_dir() {
             return Err(EngineError::NotADirectory { what, path });
         }
-        // The same spelling on both sides, so that a link above the project does not hide that it is inside.
+        // Resolved on both sides, so that a link above the project does not hide that the path is inside.
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let shown = shown_path(&real(&settings.project_root), &real(&path));
         Ok(Self { path, shown })
@@ -156,7 +179,7 @@ impl SessionDirectory {
         let walk = ignore::WalkBuilder::new(&root).standard_filters(false).build();
         for entry in walk {
             let entry = entry.map_err(|error| {
-                let name = failed_path(&error).map_or_else(String::new, |path| shown_path(&root, path));
+                let name = unlisted_path(&error).map_or_else(String::new, |path| shown_path(&root, path));
                 let kind = error.io_error().map_or(io::ErrorKind::Other, io::Error::kind);
                 let path = self.shown(&format!("{relative}/{name}")).into();
                 EngineError::Unreadable { path, source: kind.into() }
@@ -195,13 +218,13 @@ impl SessionDirectory {
             };
             code.push(CodeFile { name, path, body });
         }
-        // A directory lists its files in any order.
+        // Directory order is arbitrary.
         problems.sort_by(|a, b| a.source.cmp(&b.source));
         Ok(code)
     }
 }
 
-/// For a file that is not text, a note with its size and hash stands in its place.
+/// A note with size and hash, for a file that is not text.
 fn note_of(content: Result<&str, &[u8]>) -> Option<NotText> {
     let bytes = content.err()?;
     let message = format!("not UTF-8 text: {} bytes, sha256 {}", bytes.len(), Sha256Hex::of_bytes(bytes));

@@ -1,7 +1,7 @@
-//! Reads what a project brings to the standards of profiles: `.aiwf/standards/` and the directories of the configuration.
+//! Reads the project's additions to standards: `.aiwf/standards/` and the configured directories.
 //!
-//! Every file counts but those whose name begins with a dot, which editors and file managers leave behind. What a
-//! checkout names stays in the project, links resolved; what cannot be read is an error and never left out.
+//! Files whose names start with a dot are skipped, because editors and file managers create them. Paths from a checkout
+//! must stay in the project, with links resolved. An unreadable file is an error.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::prompt::read::{into_text, read_bytes, resolve_below};
 
 const OWN_DIR: &str = ".aiwf/standards";
 
-/// What the project and the configuration say about standards.
+/// The standards of project and configuration.
 pub(crate) fn project_standards(
     settings: &Settings,
     config: &Config,
@@ -26,7 +26,7 @@ pub(crate) fn project_standards(
         read_directory(OWN_DIR, &root.join(OWN_DIR), Some(root), &mut files)?;
     }
     if let Some(dirs) = &config.standards.dirs {
-        // Only what the checkout itself names is held to the checkout.
+        // Only paths from the checkout itself must stay in the checkout.
         let is_projects = matches!(dirs.origin, Origin::File { file: ConfigFile::Project, .. });
         let base = settings.home.as_ref().filter(|_| !is_projects).unwrap_or(root);
         for dir in &dirs.value {
@@ -91,7 +91,7 @@ fn read_directory(
         let name = shown_path(&directory, entry.path());
         let source = format!("{shown}/{name}");
         let path = confined(entry.path(), &source)?;
-        // Looked at before it is opened: opening a pipe would wait for a writer.
+        // Checked before opening: opening a pipe would wait for a writer.
         if !path.is_file() {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
             return Err(EngineError::Unreadable { path: source.into(), source: error });

@@ -2,7 +2,7 @@
 
 use aiwf_config::Settings;
 use aiwf_prompt::{
-    Agent, AgentPersona, DataContext, FsPolicy, Intent, McpPolicy, Mode, NodeBrief, Request, Roots,
+    Agent, AgentPersona, DataContext, FsPolicy, Intent, McpPolicy, Mode, NodeBrief, NodeType, Request, Roots,
     ToolPolicy, Transition, WorkflowRequest,
 };
 
@@ -48,12 +48,13 @@ pub(super) fn gather(document: WorkflowDocument, settings: &Settings) -> Result<
             label: data.label,
             path: data.path,
             preview: data.preview,
-            // What a caller sends is all there is.
+            // The caller sends the complete conversation.
             n_cut_bytes: 0,
         }),
         is_completed: document.workflow_completed,
     };
     Ok(Gathered {
+        context: None,
         request: Request::Workflow(Box::new(request)),
         capability: DocumentCapability::default(),
         problems: Vec::new(),
@@ -85,7 +86,7 @@ fn agent(document: AgentDocument) -> Agent {
 fn node_brief(document: NodeBriefDocument) -> NodeBrief {
     NodeBrief {
         node_id: document.node_id,
-        node_type: document.node_type,
+        node_type: NodeType::from_name(&document.node_type),
         title: document.title,
         step_file: document.step_file_path_in_pkg,
         inputs: document.inputs,

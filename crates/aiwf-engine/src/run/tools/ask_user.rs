@@ -1,7 +1,7 @@
-//! `ui.ask_user`: a structured question to the user, checked before anybody sees it.
+//! `ui.ask_user`: a structured question to the user, validated before it is shown.
 //!
-//! In: the arguments of the call. Out: the widget as data, and as the fenced block that an assistant writes. Everything is
-//! bounded: a question is for a person to read.
+//! In: the arguments of the call. Out: the widget as data, and as the fenced block in the assistant's text. Everything
+//! has a limit, because a person has to read the question.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::builtin::closed;
 
-/// The widget by which the user agrees to a change of a finished workflow.
+/// The widget with which the user confirms a change of a finished workflow.
 pub(crate) const CONFIRM_WIDGET_ID: &str = "workflow_state_change_confirm";
 
 const MAX_ID: usize = 100;
@@ -20,10 +20,9 @@ const MAX_TEXT: usize = 4_000;
 const MAX_PLAN: usize = 32_000;
 const MAX_CHOICES: usize = 50;
 const MAX_FIELDS: usize = 30;
-/// The largest widget, in bytes of JSON.
+/// In bytes of JSON.
 const MAX_WIDGET_BYTES: usize = 128 * 1024;
 
-/// How the user is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WidgetType {
@@ -35,7 +34,6 @@ pub(crate) enum WidgetType {
     ActionSelection,
 }
 
-/// What `ui.ask_user` takes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct AskUserArgs {
@@ -82,7 +80,7 @@ struct Action {
     description: Option<String>,
 }
 
-/// The widget that the arguments ask for.
+/// The widget for the arguments.
 pub(super) fn widget(args: AskUserArgs) -> Result<Value, ToolError> {
     let AskUserArgs { widget_id, widget_type, message, schema, options, multi, plan_content, items, actions } =
         args;
@@ -161,13 +159,13 @@ pub(super) fn widget(args: AskUserArgs) -> Result<Value, ToolError> {
     let widget = Value::Object(widget);
     if widget.to_string().len() > MAX_WIDGET_BYTES {
         return Err(invalid(format!(
-            "the question has more than {MAX_WIDGET_BYTES} bytes: ask for less at once"
+            "the question has more than {MAX_WIDGET_BYTES} bytes: ask for less at a time"
         )));
     }
     Ok(widget)
 }
 
-/// The widget as an assistant writes it: a block that its content cannot close.
+/// The widget as a fenced block that its content cannot close.
 pub(super) fn widget_block(widget: &Value) -> String {
     let json = format!("{widget:#}");
     let longest = json.split(|c| c != '`').map(str::len).max().unwrap_or_default();
@@ -189,12 +187,12 @@ fn filled(key: &str, text: &str, max: usize) -> Result<(), ToolError> {
 fn bounded(key: &str, text: Option<&str>, max: usize) -> Result<(), ToolError> {
     let n_characters = text.map_or(0, |text| text.chars().count());
     if n_characters > max {
-        return Err(invalid(format!("`{key}` has {n_characters} characters, and {max} are the most")));
+        return Err(invalid(format!("`{key}` has {n_characters} characters, but the limit is {max}")));
     }
     Ok(())
 }
 
-/// There are some, not too many, each has a name, and no two have the same.
+/// Checks that a list is not empty, not too long, and has unique names.
 fn distinct<'a>(list: &str, key: &str, names: impl Iterator<Item = &'a str>) -> Result<(), ToolError> {
     let mut known = BTreeSet::new();
     for name in names {
@@ -212,7 +210,7 @@ fn distinct<'a>(list: &str, key: &str, names: impl Iterator<Item = &'a str>) -> 
     Ok(())
 }
 
-/// What a field of a form may say, and the whole form beside its fields.
+/// Keys of a form and of its fields.
 const FORM_KEYS: [&str; 5] = ["type", "title", "description", "properties", "required"];
 const FIELD_KEYS: [&str; 13] = [
     "type",
@@ -230,7 +228,7 @@ const FIELD_KEYS: [&str; 13] = [
     "maxItems",
 ];
 
-/// A form is a flat object: texts, numbers, switches, choices, and lists of choices.
+/// A form is a flat object of texts, numbers, switches, choices, and lists of choices.
 fn check_form(schema: &Map<String, Value>) -> Result<(), ToolError> {
     only(schema, &FORM_KEYS, "schema")?;
     if schema.get("type").and_then(Value::as_str) != Some("object") {
@@ -248,7 +246,7 @@ fn check_form(schema: &Map<String, Value>) -> Result<(), ToolError> {
     for (name, field) in fields {
         filled("properties", name, MAX_ID)?;
         let place = format!("schema.properties.{name}");
-        let field = field.as_object().ok_or_else(|| invalid(format!("`{place}` is no object")))?;
+        let field = field.as_object().ok_or_else(|| invalid(format!("`{place}` is not an object")))?;
         check_field(field, &place)?;
     }
     match schema.get("required") {
@@ -342,7 +340,7 @@ fn labels(map: &Map<String, Value>, place: &str) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The schema of the arguments.
+/// The JSON Schema of the arguments.
 pub(super) fn parameters() -> Value {
     let text = |what: &str| json!({ "type": "string", "description": what });
     let option = closed(
@@ -358,7 +356,7 @@ pub(super) fn parameters() -> Value {
     let list = |what: &str, items: Value| json!({ "type": "array", "items": items, "description": what });
     closed(
         json!({
-            "widgetId": text("A name for the question; the answer carries it."),
+            "widgetId": text("An id for the question; the answer contains it."),
             "type": {
                 "type": "string",
                 "enum": ["form", "selection", "confirmation", "plan_review", "feedback", "action_selection"],
@@ -368,11 +366,11 @@ pub(super) fn parameters() -> Value {
                 "type": "object",
                 "description": "For `form`: a JSON Schema of a flat object of texts, numbers, switches and choices.",
             },
-            "options": list("For `selection`: what can be chosen.", option),
-            "multi": { "type": "boolean", "description": "For `selection`: whether several can be chosen." },
+            "options": list("For `selection`: the choices.", option),
+            "multi": { "type": "boolean", "description": "For `selection`: whether several choices are allowed." },
             "planContent": text("For `plan_review`: the plan, as Markdown."),
-            "items": list("For `feedback`: what the user is to comment on.", item),
-            "actions": list("For `action_selection`: what can be done next.", action),
+            "items": list("For `feedback`: the items to comment on.", item),
+            "actions": list("For `action_selection`: the possible actions.", action),
         }),
         &["widgetId", "type", "message"],
     )

@@ -1,10 +1,10 @@
-//! The tools of the engine itself: their names, what a model reads about them, and what they take.
+//! The built-in tools: their names, descriptions and parameters.
 
 use serde_json::{Value, json};
 
 use super::ask_user;
 
-/// A tool of the engine.
+/// A built-in tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Builtin {
     List,
@@ -17,7 +17,7 @@ pub(super) enum Builtin {
 }
 
 impl Builtin {
-    /// Every tool, in the order a model reads them.
+    /// In the order that a model sees them.
     pub(super) const ALL: [Self; 7] = [
         Self::List,
         Self::Read,
@@ -28,7 +28,6 @@ impl Builtin {
         Self::CompleteNode,
     ];
 
-    /// Its own name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::List => "fs.list",
@@ -41,7 +40,7 @@ impl Builtin {
         }
     }
 
-    /// The name that every provider takes: no dots.
+    /// A name that every provider accepts: no dots.
     pub(super) fn api_name(self) -> &'static str {
         match self {
             Self::List => "fs_list",
@@ -54,12 +53,12 @@ impl Builtin {
         }
     }
 
-    /// The tool of a name, in either form.
+    /// The tool with this name, in either form.
     pub(super) fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| name == tool.name() || name == tool.api_name())
     }
 
-    /// What a model reads about it.
+    /// The description for the model.
     pub(super) fn description(self) -> &'static str {
         match self {
             Self::List => {
@@ -92,7 +91,7 @@ impl Builtin {
         }
     }
 
-    /// The schema of its arguments.
+    /// The JSON Schema of its arguments.
     pub(super) fn parameters(self) -> Value {
         let path = |what: &str| json!({ "type": "string", "description": what });
         let count = |what: &str| json!({ "type": "integer", "minimum": 0, "description": what });
@@ -107,8 +106,8 @@ impl Builtin {
             Self::Read => closed(
                 json!({
                     "path": path("The file: begins with @project, @pkg or @state."),
-                    "startLine": line("The first line wanted."),
-                    "endLine": line("The last line wanted."),
+                    "startLine": line("The first line to return."),
+                    "endLine": line("The last line to return."),
                 }),
                 &["path"],
             ),
@@ -116,16 +115,16 @@ impl Builtin {
                 json!({
                     "path": path("The directory or file: begins with @project, @pkg or @state."),
                     "pattern": { "type": "string", "description": "Plain text, or `/expression/`, or `/expression/i`." },
-                    "before": count("How many lines before a match; 1 when not said."),
-                    "after": count("How many lines after a match; 1 when not said."),
-                    "maxMatches": line("How many matches at most; 50 when not said."),
+                    "before": count("Number of lines before a match; the default is 1."),
+                    "after": count("Number of lines after a match; the default is 1."),
+                    "maxMatches": line("Maximum number of matches; the default is 50."),
                 }),
                 &["path", "pattern"],
             ),
             Self::Write => closed(
                 json!({
                     "path": path("The file: begins with @project or @state."),
-                    "content": { "type": "string", "description": "All of its new content." },
+                    "content": { "type": "string", "description": "Its complete new content." },
                     "ifMatchSha256": sha256(),
                 }),
                 &["path", "content"],
@@ -150,12 +149,12 @@ impl Builtin {
                     "nodeId": { "type": "string", "description": "The node that is done: the current one." },
                     "to": { "type": "string", "description": "The node to go to." },
                     "label": { "type": "string", "description": "The label of the edge to take." },
-                    "reason": { "type": "string", "description": "Why; it is kept with the decision." },
+                    "reason": { "type": "string", "description": "The reason, recorded with the decision." },
                     "variables": { "type": "object", "description": "Variables to set." },
                     "artifacts": {
                         "type": "array",
                         "items": { "type": "string" },
-                        "description": "Files that were made, relative to the project.",
+                        "description": "Created files, relative to the project.",
                     },
                 }),
                 &["nodeId"],
@@ -164,7 +163,7 @@ impl Builtin {
     }
 }
 
-/// A schema of an object that has these keys and no others.
+/// A schema of an object with these keys and no others.
 #[allow(clippy::needless_pass_by_value, reason = "schemas are written where they are used")]
 pub(super) fn closed(properties: Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })

@@ -1,14 +1,13 @@
-//! Keeps real paths out of what tools give and what is logged of them.
+//! Keeps real paths out of results and logs.
 
 use aiwf_prompt::{Roots, alias_roots};
 use serde_json::{Map, Value};
 
-/// A text with aliases in the place of roots.
 pub(super) fn text(text: &str, roots: &Roots) -> String {
     alias_roots(text, roots).into_owned()
 }
 
-/// Puts aliases in the place of roots, in every text and key of a value.
+/// Replaces roots by aliases in every string and key of a value.
 pub(super) fn value(value: &mut Value, roots: &Roots) {
     match value {
         Value::String(string) => {

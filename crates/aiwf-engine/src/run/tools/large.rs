@@ -1,7 +1,7 @@
-//! Results that are too large for a model: it gets the beginning, and where the rest is.
+//! Limits large results: the model gets the beginning, and where to find the rest.
 //!
-//! The whole of a result goes into a file of the engine's own under `@state/logs/tool-results/`. A file that cannot be
-//! written does not make the call fail: the model gets the beginning and is told so.
+//! The complete result is stored in a file under `@state/logs/tool-results/`. If that fails, the call does not fail:
+//! the model gets the beginning and is told so.
 
 use std::path::{Path, PathBuf};
 
@@ -11,41 +11,38 @@ use serde_json::{Value, json};
 
 use super::summary::short;
 
-/// The longest name of a result file, without its ending.
+/// The maximum length of a result file's stem.
 const MAX_STEM: usize = 80;
-/// The longest message of an error whose whole is in a file.
+/// The maximum length of an error message whose full text is in a file.
 const MAX_ERROR_MESSAGE: usize = 500;
 
-/// Whether the model can read a file that a result points to.
+/// How the model can read a stored result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reader {
-    /// By file tools.
+    /// With file tools.
     Fs,
-    /// It has none.
     Nobody,
 }
 
-/// What the model gets.
+/// The limited result.
 #[derive(Debug)]
 pub(super) struct Shrunk {
     pub(super) content: String,
-    /// Where the whole of it is.
     pub(super) result_path: Option<String>,
-    /// What a person should know.
+    /// A warning for the user.
     pub(super) warning: Option<String>,
 }
 
-/// What a result was before it was shrunk.
+/// The size of a result before it was limited.
 pub(super) struct OriginalSize {
     n_bytes: usize,
-    /// How much of it the tool itself returned.
     returned: Returned,
 }
 
 /// How much of a result a tool returned.
 enum Returned {
     All,
-    /// A part; with the size of the whole, when the tool gives it.
+    /// A part, with the total size if the tool reports it.
     Part {
         n_bytes: Option<u64>,
     },
@@ -62,7 +59,7 @@ impl OriginalSize {
         Self { n_bytes: result.to_string().len(), returned }
     }
 
-    /// What the model does not get of it; nothing when it gets all.
+    /// The part that the model does not see; `None` if it sees everything.
     pub(super) fn left_out(&self, content: &str, limit: usize) -> Option<LeftOut> {
         let is_shrunk = content.len() < self.n_bytes;
         let of_tool = match self.returned {
@@ -81,21 +78,20 @@ impl OriginalSize {
 }
 
 impl Shrunk {
-    /// All of it.
     pub(super) fn whole(result: &Value) -> Self {
         Self { content: result.to_string(), result_path: None, warning: None }
     }
 }
 
-/// The directory for results as a model names it.
+/// The directory of stored results, as a model sees it.
 pub(super) const RESULTS_ALIAS: &str = "@state/logs/tool-results";
 
-/// The directory for results, below that of the state.
+/// The directory of stored results, below the state directory.
 pub(super) fn results_dir(state_dir: &Path) -> PathBuf {
     state_dir.join("logs").join("tool-results")
 }
 
-/// The id of a call as the name of a file: two ids that differ have two names.
+/// A file name for a call id; different ids have different names.
 pub(super) fn file_stem(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let plain: String = id.chars().map(|c| if is_plain(c) { c } else { '_' }).take(MAX_STEM).collect();
@@ -106,7 +102,7 @@ pub(super) fn file_stem(id: &str) -> String {
     format!("call-{}-{hash}", plain.trim_matches('.'))
 }
 
-/// A result of `fs.read` with less of its text, and where to read on; handed back when it is something else.
+/// Shortens the text of an `fs.read` result, and says where to continue; returns any other result unchanged.
 pub(super) fn shrink_read(mut result: Value, args: &Value, limit: usize) -> Result<Shrunk, Value> {
     let whole = result.to_string();
     if whole.len() <= limit {
@@ -118,14 +114,14 @@ pub(super) fn shrink_read(mut result: Value, args: &Value, limit: usize) -> Resu
     map.insert("truncated".to_owned(), true.into());
     let first = args.get("startLine").and_then(Value::as_u64).unwrap_or(1);
     let result = fitting(limit, &text, |start| {
-        // Whole lines, as long as there is one.
+        // Whole lines, if at least one fits.
         let shown = start.rfind('\n').and_then(|end| start.get(..=end)).unwrap_or(start);
         let n_lines = shown.matches('\n').count() as u64;
         let next = first.saturating_add(n_lines);
         let hint = if n_lines == 0 {
             format!("line {first} is longer than a result may be: find the place with fs.search")
         } else {
-            format!("lines {first} to {} are shown: read on with startLine {next} and an endLine", next - 1)
+            format!("lines {first} to {} are shown: continue with startLine {next} and an endLine", next - 1)
         };
         let mut result = result.clone();
         if let Some(map) = result.as_object_mut() {
@@ -137,7 +133,7 @@ pub(super) fn shrink_read(mut result: Value, args: &Value, limit: usize) -> Resu
     Ok(Shrunk::whole(&result))
 }
 
-/// Any other result: the whole in a file, the beginning for the model.
+/// Stores any other result in a file; the model gets the beginning.
 pub(super) fn shrink(
     result: &Value,
     id: &str,
@@ -155,16 +151,16 @@ pub(super) fn shrink(
         Some(Ok(path)) if reader == Reader::Fs => {
             (Some(path), "read resultPath with startLine and endLine for the rest", None)
         }
-        Some(Ok(path)) => (Some(path), "only the beginning is shown: ask for less at once", None),
+        Some(Ok(path)) => (Some(path), "only the beginning is shown: ask for less at a time", None),
         Some(Err(error)) => {
-            let warning = format!("the whole result of a tool could not be kept: {error}");
+            let warning = format!("the complete result of a tool could not be stored: {error}");
             (
                 None,
-                "only the beginning is shown, and the rest could not be kept: ask for less at once",
+                "only the beginning is shown, and the rest could not be stored: ask for less at a time",
                 Some(warning),
             )
         }
-        None => (None, "only the beginning is shown: ask for less at once", None),
+        None => (None, "only the beginning is shown: ask for less at a time", None),
     };
     let is_ok = result.get("ok") == Some(&Value::Bool(true));
     let shrunk = fitting(limit, &pretty, |start| {
@@ -186,7 +182,7 @@ pub(super) fn shrink(
     Shrunk { content: shrunk.to_string(), result_path, warning }
 }
 
-/// A result with as much of a text as fits; how much that is depends on what has to be escaped.
+/// A result with as much of a text as fits, which depends on what must be escaped.
 fn fitting(limit: usize, text: &str, result: impl Fn(&str) -> Value) -> Value {
     let mut room = limit;
     loop {
@@ -195,7 +191,7 @@ fn fitting(limit: usize, text: &str, result: impl Fn(&str) -> Value) -> Value {
         if n_bytes <= limit || room == 0 {
             return fitted;
         }
-        // What is over, at least; then once more if escapes took it.
+        // A lower bound of the excess; repeated once if escapes made it larger.
         room = room.saturating_sub((n_bytes - limit).clamp(1, room / 2 + 1));
     }
 }
@@ -208,7 +204,7 @@ fn start_of(text: &str, max_bytes: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Writes the whole of a result; the alias of its file. An earlier result of the same id stays.
+/// Stores a complete result and returns the alias of its file. Does not overwrite an earlier result with the same id.
 fn keep(state_dir: &Path, id: &str, text: &str) -> Result<String, std::io::ErrorKind> {
     let directory = results_dir(state_dir);
     create_dir(&directory).map_err(|error| error.source.kind())?;

@@ -1,4 +1,4 @@
-//! Tools of MCP servers, as a run offers and calls them.
+//! MCP tools in a run.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,21 +16,21 @@ use serde_json::{Map, Value, json};
 use super::{hide, large, summary};
 use crate::ask::toolbox::{KeptResults, Toolbox};
 
-/// What the names of such tools begin with.
+/// Prefix of their names.
 const PREFIX: &str = "mcp__";
-/// The longest name that model APIs take.
+/// The longest name that model APIs accept.
 const MAX_API_NAME: usize = 64;
 
-/// Runs one call under a policy; what is too large for it goes into the directory.
+/// Runs one call under a policy; large results are stored in the directory.
 type Caller = dyn Fn(Call, &Policy, ResultsDir<'_>, &Stop) -> Option<Outcome>;
 
-/// The tools of servers that may be called.
+/// The granted tools of servers.
 pub(super) struct Mcp {
     policy: Policy,
-    /// The servers; all of them when not said.
+    /// The allowed servers; `None` for all.
     servers: Option<Vec<String>>,
     caller: Rc<Caller>,
-    /// Where results go when there is no state.
+    /// Where results are stored without a state directory.
     results: KeptResults,
 }
 
@@ -51,7 +51,7 @@ impl Mcp {
         Self { policy, servers: None, caller: Rc::new(caller), results }
     }
 
-    /// The same with these servers only.
+    /// Limits the tools to these servers.
     pub(super) fn limited_to(mut self, servers: Option<Vec<String>>) -> Self {
         self.servers = servers;
         self
@@ -65,21 +65,21 @@ impl Mcp {
         self.servers.as_ref().is_none_or(|servers| servers.iter().any(|allowed| allowed == server))
     }
 
-    /// The tool of a name, in any of its forms, if it may be called.
+    /// The granted tool with this name, in any of its forms.
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
-        // The names that were shown come first: a server may be called `mcp`.
+        // Names that were shown come first: a server may be called `mcp`.
         let shown = self.tools().find(|tool| name == own_name(tool) || name == api_name(tool));
         shown.or_else(|| self.tools().find(|tool| name == tool.full_name()))
     }
 
-    /// The tool of a name, or why it cannot be called.
+    /// The tool with this name, or why it cannot be called.
     pub(super) fn allowed(&self, name: &str) -> Result<&Tool, String> {
         if let Some(tool) = self.tool(name) {
             return Ok(tool);
         }
         let name = name.strip_prefix(PREFIX).unwrap_or(name);
         match self.policy.allows(name) {
-            // What the policy allows and is not above is of a server that is not allowed.
+            // A tool that the policy allows and that is not above belongs to a server that is not allowed.
             Ok(tool) => {
                 Err(format!("`{name}` is not available: its server `{}` is not allowed here", tool.server))
             }
@@ -107,7 +107,7 @@ impl Mcp {
         self.tools().map(schema).collect()
     }
 
-    /// Calls a tool; a server that fails is an error for the model, and never one of the run.
+    /// Calls a tool. A server failure is an error for the model, never one of the run.
     pub(super) fn call(
         &self,
         tool: &Tool,
@@ -124,7 +124,7 @@ impl Mcp {
             ToolError::new(code, message)
         };
         let Some(outcome) = (self.caller)(call, &self.policy, results, stop) else {
-            return Err(failed(ErrorCode::ToolExecFailed, "the call gave nothing"));
+            return Err(failed(ErrorCode::ToolExecFailed, "the call returned nothing"));
         };
         match outcome.result {
             Err(CallError::Refused(refusal)) => {
@@ -160,7 +160,7 @@ pub(super) fn own_name(tool: &Tool) -> String {
     format!("{PREFIX}{}", tool.full_name())
 }
 
-/// The name that model APIs take; only for showing, what comes back is looked up.
+/// A name that model APIs accept. Only for display: names in calls are looked up.
 fn api_name(tool: &Tool) -> String {
     let name = own_name(tool);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
@@ -173,7 +173,7 @@ fn api_name(tool: &Tool) -> String {
     format!("{start}_{hash}")
 }
 
-/// What a model reads about a tool, in the words of its server.
+/// The description of a tool, as its server wrote it.
 fn shown(tool: &Tool, roots: &Roots) -> (String, Value) {
     let mut parameters = tool.input_schema.clone();
     hide::value(&mut parameters, roots);

@@ -1,8 +1,8 @@
-//! What guards the state file of a run: confirmation, guard, intent, and only then the file.
+//! Guards the state file of a run: confirmation, checks, announcement, and only then the file.
 //!
-//! A confirmation is asked for first, before anything else about the change is judged. It is used up by the first call that
-//! has good arguments and means another state file than there is, whether or not that call is then refused: a person
-//! agreed to one attempt, not to as many as it takes.
+//! The confirmation comes before any other check of a change. It is used up by the first call with valid arguments that
+//! would change the state file, even if that call is then refused: a person agreed to one attempt, not to as many as it
+//! takes.
 
 use aiwf_package::{
     Accepted, CompleteNode, Conditions, Graph, RejectCode, Rejected, State, StateWarning, complete_node,
@@ -18,24 +18,23 @@ use super::super::event::{RunKind, StateWriter};
 use super::super::state_access::StateAccess;
 use super::ask_user::CONFIRM_WIDGET_ID;
 
-/// The file that is guarded.
+/// The guarded file.
 const STATE_FILE: &str = "workflow.md";
-/// The largest state file.
 const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
-/// Where new files are put on record.
+/// The key that lists new files.
 const ARTIFACTS: &str = "artifacts";
 
-/// The gate of `@state`, where everything is free but the state file, and of new artifacts.
+/// The gate for writes under `@state`, where only the state file is guarded, and for new artifacts.
 ///
-/// An artifact is announced as a change of the state file before it is made: whatever a crash leaves, the journal knows
-/// that the file is the call's.
+/// An artifact is announced as a change of the state file before it is written, so after a crash the journal knows
+/// which call wrote the file.
 pub(super) struct StateGate<'d> {
     mounts: &'d Mounts,
     store: &'d mut dyn StateAccess,
     call_id: &'d str,
     kind: RunKind,
     warnings: Vec<StateWarning>,
-    /// The state file with a new artifact in it, once that is announced.
+    /// The state file with a new artifact, once it is announced.
     with_artifact: Option<String>,
 }
 
@@ -49,12 +48,12 @@ impl<'d> StateGate<'d> {
         Self { mounts, store, call_id, kind, warnings: Vec::new(), with_artifact: None }
     }
 
-    /// What the guard said about the write that was taken.
+    /// Warnings of the guard about the accepted write.
     pub(super) fn into_warnings(self) -> Vec<StateWarning> {
         self.warnings
     }
 
-    /// Puts the artifact that was made on record; when that fails it is gone again. Whether there was one.
+    /// Records a new artifact, or removes it if that fails. Returns whether there was one.
     pub(super) fn record_artifact(&mut self, artifact: &AliasPath) -> Result<bool, ToolError> {
         let Some(after) = self.with_artifact.take() else { return Ok(false) };
         let written =
@@ -87,7 +86,7 @@ impl<'d> StateGate<'d> {
 }
 
 fn unrecorded(artifact: &AliasPath, mut error: ToolError, outcome: &str) -> ToolError {
-    error.message = format!("`{artifact}` {outcome}: it could not be put on record: {}", error.message);
+    error.message = format!("`{artifact}` {outcome}: it could not be recorded: {}", error.message);
     error
 }
 
@@ -119,13 +118,13 @@ impl WriteGate for StateGate<'_> {
 }
 
 fn guarded(graph: &Graph, before: &str, after: &str, conditions: Conditions) -> Result<Accepted, ToolError> {
-    // The hash that the caller named was compared before the gate was asked.
+    // The caller's hash was compared before the gate.
     guard(graph, before, after, None, conditions).map_err(rejected)
 }
 
-/// After completion: uses up the user's confirmation, or refuses, when the state file would become another one.
+/// After completion: uses up the user's confirmation for a change of the state file, or refuses the change.
 ///
-/// `after` is the file as it would be; none when that cannot be told yet.
+/// `after` is the new content; `None` if it is not known yet.
 pub(super) fn confirm(
     mounts: &Mounts,
     path: &AliasPath,
@@ -153,13 +152,13 @@ fn confirmed(store: &mut dyn StateAccess) -> Result<(), ToolError> {
     Err(ToolError::new(ErrorCode::StateChangeRequiresConfirmation, message).with_details(details))
 }
 
-/// A file as a patch would leave it; none when it cannot be patched.
+/// The content after a patch; `None` if the file cannot be patched.
 pub(super) fn patched(mounts: &Mounts, path: &AliasPath, update: &FrontMatterUpdate) -> Option<String> {
     let bytes = mounts.current(path, MAX_STATE_BYTES).ok()??;
     update.apply(std::str::from_utf8(&bytes).ok()?).ok()
 }
 
-/// `workflow.complete_node`: the current node is done, and the run goes on.
+/// `workflow.complete_node`: completes the current node and moves on.
 pub(super) fn complete(
     mounts: &Mounts,
     limits: FsLimits,
@@ -210,7 +209,7 @@ fn within(limits: FsLimits, n_bytes: usize) -> Result<(), ToolError> {
     Err(ToolError::new(ErrorCode::WriteLimit, message).with_details(details))
 }
 
-/// Paths relative to the project, each once; all of them must be there.
+/// Paths relative to the project, without duplicates; all of them must exist.
 fn checked_artifacts(mounts: &Mounts, artifacts: &[String]) -> Result<Vec<String>, ToolError> {
     let mut checked: Vec<String> = Vec::new();
     let mut missing = Vec::new();
@@ -227,16 +226,15 @@ fn checked_artifacts(mounts: &Mounts, artifacts: &[String]) -> Result<Vec<String
     }
     let names: Vec<String> = missing.iter().map(|path| format!("`{path}`")).collect();
     let are = if names.len() == 1 { "is" } else { "are" };
-    let message =
-        format!("{} {are} not there: write the artifacts first, or leave them out", names.join(", "));
+    let message = format!("{} {are} missing: write the artifacts first, or omit them", names.join(", "));
     Err(ToolError::new(ErrorCode::NotFound, message).with_details(json!({ "missingArtifacts": missing })))
 }
 
-/// A path of the project, with or without its mount.
+/// A project path, with or without its mount.
 fn project_path(text: &str) -> Result<AliasPath, ToolError> {
     if !text.starts_with('@') {
         if text.starts_with(['/', '\\', '~']) {
-            // The same words as for every other path that is not below a mount.
+            // The same message as for every other path outside a mount.
             return AliasPath::parse(text);
         }
         return AliasPath::below(Mount::Project, text);
@@ -249,14 +247,14 @@ fn project_path(text: &str) -> Result<AliasPath, ToolError> {
     Err(ToolError::new(ErrorCode::InvalidArgs, message))
 }
 
-/// Whether an output of a node is there; one that ends in a slash is a directory.
+/// Whether an output of a node exists; one that ends in a slash is a directory.
 fn is_there(mounts: &Mounts, output: &str) -> bool {
     project_path(output).is_ok_and(|path| {
         if output.ends_with('/') { mounts.directory(&path).is_ok() } else { mounts.has_file(&path) }
     })
 }
 
-/// Whether a new file there is put on record.
+/// Whether a new file at this path is recorded.
 fn is_artifact(path: &AliasPath) -> bool {
     path.mount() == Mount::Project
         && path.parts().len() > 1
@@ -274,7 +272,7 @@ fn state_path() -> Result<AliasPath, ToolError> {
 fn lost() -> ToolError {
     ToolError::new(
         ErrorCode::NotFound,
-        "`@state/workflow.md` does not exist: the engine makes it, tools do not",
+        "`@state/workflow.md` does not exist: the engine creates it, tools cannot",
     )
 }
 

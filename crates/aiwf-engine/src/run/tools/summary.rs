@@ -1,4 +1,4 @@
-//! What the log says about a call: names, sizes, hashes and codes; no contents.
+//! Summarizes calls for the log: names, sizes, hashes and codes, no contents.
 
 use aiwf_prompt::redact_paths;
 use aiwf_provider::ToolCall;
@@ -8,13 +8,12 @@ use serde_json::{Map, Value, json};
 
 use super::builtin::Builtin;
 
-/// The longest message of an error, in characters.
+/// In characters.
 pub(super) const MAX_MESSAGE: usize = 2_000;
-/// The longest text of a log entry.
+/// In characters.
 const MAX_LOGGED: usize = 300;
-/// How many names are listed.
 const MAX_NAMES: usize = 50;
-/// The largest details of an error, in bytes of JSON.
+/// In bytes of JSON.
 const MAX_DETAILS: usize = 4_000;
 
 /// The beginning of a text, on one line.
@@ -27,7 +26,7 @@ pub(super) fn short(text: &str, max: usize) -> String {
     short
 }
 
-/// What a call was given.
+/// Summarizes the arguments of a call.
 pub(super) fn input(tool: Option<Builtin>, arguments: &Value) -> Value {
     let Value::Object(given) = arguments else {
         return json!({ "notAnObject": sized(arguments) });
@@ -105,7 +104,7 @@ pub(super) fn input(tool: Option<Builtin>, arguments: &Value) -> Value {
     Value::Object(shown)
 }
 
-/// What a call gave.
+/// Summarizes the result of a call.
 pub(super) fn output(result: &Value) -> Value {
     let mut shown = Map::new();
     let is_ok = result.get("ok") == Some(&Value::Bool(true));
@@ -155,7 +154,7 @@ fn put(map: &mut Map<String, Value>, key: &str, value: Value) {
     map.insert(key.to_owned(), value);
 }
 
-/// Keys that a tool does not know, by name.
+/// Lists unknown keys by name.
 fn others(shown: &mut Map<String, Value>, given: &Map<String, Value>, known: &[&str]) {
     let unknown = given.keys().filter(|key| !known.contains(&key.as_str()));
     let unknown: Vec<Value> = unknown.take(MAX_NAMES).map(|key| short(key, 100).into()).collect();
@@ -168,7 +167,7 @@ fn names(map: &Map<String, Value>) -> Value {
     map.keys().take(MAX_NAMES).map(|key| Value::from(short(key, 100))).collect()
 }
 
-/// A value that says little enough to be kept; lists and objects by their size.
+/// A scalar value; lists and objects are replaced by their size.
 fn scalar(value: &Value) -> Value {
     match value {
         Value::String(text) => short(text, MAX_LOGGED).into(),
@@ -177,7 +176,7 @@ fn scalar(value: &Value) -> Value {
     }
 }
 
-/// A path as its alias; any other path only as far as it is not a real one.
+/// A path as its alias; other paths only if they are not real ones.
 fn path(value: &Value) -> Value {
     let Value::String(text) = value else { return sized(value) };
     match AliasPath::parse(text) {
@@ -200,7 +199,7 @@ fn bytes_of(value: &Value) -> usize {
     value.as_str().map_or_else(|| value.to_string().len(), str::len)
 }
 
-/// What a call is about, for whoever watches.
+/// The subject of a call, for the progress display.
 pub(crate) fn about(call: &ToolCall) -> String {
     let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
     let found = ["path", "nodeId", "message"].into_iter().find_map(text).unwrap_or_default();

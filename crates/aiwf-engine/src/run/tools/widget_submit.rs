@@ -1,28 +1,24 @@
-//! What a user sends back when they were asked by `ui.ask_user`.
+//! Parses the user's answer to a `ui.ask_user` question.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ask_user::{CONFIRM_WIDGET_ID, WidgetType};
 
-/// The first line of such a message.
+/// The first line of an answer.
 const HEAD: &str = "WIDGET_SUBMIT";
 
-/// An answer.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct WidgetSubmit {
-    /// The question.
     pub(crate) widget_id: String,
-    /// How it was asked.
     #[serde(rename = "type")]
     pub(crate) widget_type: WidgetType,
-    /// What the user says.
     pub(crate) value: Value,
 }
 
 impl WidgetSubmit {
-    /// Whether the user agrees to a change of a finished workflow.
+    /// Whether the user confirms a change of a finished workflow.
     pub(crate) fn is_state_confirmation(&self) -> bool {
         self.widget_id == CONFIRM_WIDGET_ID
             && self.widget_type == WidgetType::Confirmation
@@ -30,7 +26,7 @@ impl WidgetSubmit {
     }
 }
 
-/// The answer in a message: none when it is another message, or what is wrong with it.
+/// Parses an answer; `None` if the message is not one.
 pub(crate) fn parse_widget_submit(text: &str) -> Option<Result<WidgetSubmit, String>> {
     let text = text.trim();
     let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -47,7 +43,7 @@ pub(crate) fn parse_widget_submit(text: &str) -> Option<Result<WidgetSubmit, Str
     })
 }
 
-/// Why a value is no answer to such a question.
+/// Why a value does not answer such a question.
 fn value_fault(widget_type: WidgetType, value: &Value) -> Option<&'static str> {
     let (fits, fault) = match widget_type {
         WidgetType::Form => (value.is_object(), "must be an object of fields"),
@@ -56,7 +52,7 @@ fn value_fault(widget_type: WidgetType, value: &Value) -> Option<&'static str> {
             "must be a list of the chosen values",
         ),
         WidgetType::Confirmation => {
-            (value.get("confirmed").is_some_and(Value::is_boolean), "must say `confirmed`: true or false")
+            (value.get("confirmed").is_some_and(Value::is_boolean), "must contain `confirmed`: true or false")
         }
         WidgetType::PlanReview => {
             let decision = value.get("decision").and_then(Value::as_str);
