@@ -1,0 +1,189 @@
+//! One stream per page: it says that something changed and carries words as they arrive.
+//!
+//! The browser asks again from the position it saw last, so that nothing is missed. The page itself is always made from
+//! the journal; a stream only says when to look.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use http_body_util::StreamBody;
+use hyper::body::Frame;
+use serde_json::json;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+
+use crate::jobs::LiveLog;
+use crate::site::Site;
+
+/// Changes that follow each other at once are told together.
+const PAUSE: Duration = Duration::from_millis(40);
+/// How often a quiet stream shows that it is still there.
+const HEARTBEAT: Duration = Duration::from_secs(20);
+/// How much of an arriving reply is sent at once.
+const MAX_TAIL: usize = 6_000;
+
+/// What a stream is about.
+#[derive(Clone, Debug)]
+enum About {
+    Inbox,
+    Session { id: String, directory: String },
+}
+
+pub(crate) async fn inbox(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
+    stream(site, About::Inbox, &headers)
+}
+
+pub(crate) async fn session(
+    State(site): State<Arc<Site>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let wanted = id.clone();
+    let found = site.read(move |engine| Ok(crate::session_view::entry_of(engine, &wanted)?.directory)).await;
+    let about = match found {
+        Ok(directory) => About::Session { id, directory },
+        Err(refusal) => return crate::guard::plain(refusal.status, &refusal.message),
+    };
+    stream(site, about, &headers)
+}
+
+fn stream(site: Arc<Site>, about: About, headers: &HeaderMap) -> Response {
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
+    let rings = site.bell.listen();
+    let (frames, receiver) = mpsc::channel::<Bytes>(8);
+    tokio::spawn(async move {
+        let mut teller = Teller { about, last, frames, live: None };
+        let shutdown = site.shutdown.clone();
+        tokio::select! {
+            () = teller.tell(&site, rings) => {}
+            () = shutdown.cancelled() => {}
+        }
+    });
+    let mut response = Response::new(Body::new(StreamBody::new(Frames(receiver))));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    response
+}
+
+struct Teller {
+    about: About,
+    /// The position that the browser knows.
+    last: Option<u64>,
+    frames: mpsc::Sender<Bytes>,
+    live: Option<LiveLog>,
+}
+
+impl Teller {
+    /// Tells until the browser is gone.
+    async fn tell(&mut self, site: &Arc<Site>, mut rings: Receiver<String>) {
+        let mut n_rings = 0_u64;
+        loop {
+            self.follow(site).await;
+            if self.look(site, n_rings).await.is_err() {
+                return;
+            }
+            loop {
+                let rung = tokio::select! {
+                    rung = rings.recv() => rung,
+                    () = tokio::time::sleep(HEARTBEAT) => {
+                        if self.send(": still here\n\n").await.is_err() {
+                            return;
+                        }
+                        continue;
+                    }
+                    () = self.frames.closed() => return,
+                };
+                match rung {
+                    Ok(id) if !self.is_about(&id) => {}
+                    // A stream that fell behind looks at everything again.
+                    Ok(_) | Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Closed) => return,
+                }
+            }
+            tokio::time::sleep(PAUSE).await;
+            while rings.try_recv().is_ok() {}
+            n_rings += 1;
+        }
+    }
+
+    fn is_about(&self, rung: &str) -> bool {
+        match &self.about {
+            About::Inbox => true,
+            About::Session { id, .. } => rung == id || rung.is_empty(),
+        }
+    }
+
+    async fn follow(&self, site: &Arc<Site>) {
+        let (bell, about) = (Arc::clone(&site.bell), self.about.clone());
+        let followed = tokio::task::spawn_blocking(move || {
+            bell.follow_project();
+            if let About::Session { directory, .. } = &about {
+                bell.follow_session(directory);
+            }
+        });
+        drop(followed.await);
+    }
+
+    /// Says what is new since the last look.
+    async fn look(&mut self, site: &Arc<Site>, n_rings: u64) -> Result<(), ()> {
+        let About::Session { id, .. } = &self.about else {
+            // The inbox has no journal of its own: each ring may be news.
+            let is_news = n_rings > 0 || self.last.is_some();
+            return if is_news { self.changed(n_rings).await } else { self.send(": listening\n\n").await };
+        };
+        let id = id.clone();
+        let of_job = site.jobs.live(&id);
+        let has_job = of_job.is_some();
+        let looked = site.read(move |engine| {
+            let position = engine.journal_bytes(&id).unwrap_or_default();
+            let tail =
+                if has_job { None } else { engine.live_text(Some(id.as_str()), MAX_TAIL).ok().flatten() };
+            Ok((position, tail))
+        });
+        let Ok((position, tail)) = looked.await else { return Err(()) };
+        let live = of_job.or_else(|| tail.map(|tail| LiveLog { lines: Vec::new(), text: tail.tail }));
+        let had_live = self.live.is_some();
+        if self.live != live {
+            let text = json!(live.clone().unwrap_or_default());
+            self.live = live;
+            self.send(&format!("event: live\ndata: {text}\n\n")).await?;
+        }
+        // The end of a call changes the page even when the journal does not: its failure is shown.
+        let is_over = had_live && self.live.is_none();
+        let known = self.last.replace(position);
+        if is_over || known.is_some_and(|known| known != position) {
+            return self.changed(position).await;
+        }
+        if known.is_none() {
+            return self.send(&format!("id: {position}\nevent: here\ndata: {position}\n\n")).await;
+        }
+        Ok(())
+    }
+
+    async fn changed(&mut self, position: u64) -> Result<(), ()> {
+        self.send(&format!("id: {position}\nevent: changed\ndata: {position}\n\n")).await
+    }
+
+    async fn send(&self, text: &str) -> Result<(), ()> {
+        self.frames.send(Bytes::copy_from_slice(text.as_bytes())).await.map_err(|_closed| ())
+    }
+}
+
+/// The frames of a response, as they come.
+struct Frames(mpsc::Receiver<Bytes>);
+
+impl futures_util::Stream for Frames {
+    type Item = Result<Frame<Bytes>, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
