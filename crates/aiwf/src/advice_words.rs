@@ -8,12 +8,12 @@ pub(crate) fn hint(advice: &Advice) -> String {
     advice.worded(|action, subject| worded(action, subject, "`"))
 }
 
-/// What to type next: commands as they are typed.
+/// The next commands, as the user types them.
 pub(crate) fn next(advice: &Advice) -> String {
     advice.worded(|action, subject| worded(action, subject, ""))
 }
 
-/// A finding with its hint on a line of its own.
+/// A finding with its hint on a separate line.
 pub(crate) fn with_hint(finding: &Finding) -> String {
     match &finding.advice {
         Some(advice) => format!("{}\nhint: {}", finding.message, hint(advice)),
@@ -29,7 +29,7 @@ pub(crate) fn in_one_line(finding: &Finding) -> String {
     }
 }
 
-/// An action as a command; the few that are no command say what to do before it.
+/// An action as a command, with a preceding step in words where needed.
 fn worded(action: &Action, subject: &Subject, mark: &str) -> String {
     let command = command(action, subject);
     let before = if *action == Action::EditReply {
@@ -43,7 +43,7 @@ fn worded(action: &Action, subject: &Subject, mark: &str) -> String {
 }
 
 fn command(action: &Action, subject: &Subject) -> String {
-    // Most verbs find the session by themselves when only one qualifies; some need to be told.
+    // Most verbs find the only qualifying session themselves; some require an id.
     let (id, required_id) = match subject {
         Subject::Session(id) => (format!(" {id}"), format!(" {id}")),
         Subject::Unknown | Subject::Package(_) => (String::new(), " ID".to_owned()),
@@ -67,6 +67,11 @@ fn command(action: &Action, subject: &Subject) -> String {
         Action::Rebind => format!("aiwf approve{id} --rebind"),
         Action::Apply => format!("aiwf apply{id}"),
         Action::ApplyTo => format!("aiwf apply{id} --to DIR"),
+        Action::Undo => format!("aiwf undo{id}"),
+        Action::Revise(artifact) => {
+            format!("aiwf revise{required_id} {} --reason TEXT", or(artifact, "ARTIFACT"))
+        }
+        Action::ListComments => format!("aiwf comment list{id}"),
         Action::Cancel => format!("aiwf cancel{id}"),
         Action::Adopt => format!("aiwf adopt{required_id}"),
 

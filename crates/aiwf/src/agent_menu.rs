@@ -1,4 +1,4 @@
-//! The menu of an agent: in words, and what a line of the user means to it.
+//! The menu of an agent: displays it, and interprets the user's input.
 //!
 //! The package says what a line means; this reads what lies outside of the package, and only through the mounts that
 //! a model has.
@@ -20,10 +20,9 @@ use crate::command_error::CommandError;
 use crate::escape::escaped_line;
 use crate::failure::Failure;
 
-/// A file that an item runs may have so many bytes.
+/// The maximum size of a file that a menu item runs.
 const MAX_SCRIPT_BYTES: u64 = 256 * 1024;
 
-/// What a line asks for.
 #[derive(Debug)]
 pub(crate) enum Chosen {
     /// The menu.
@@ -40,7 +39,7 @@ pub(crate) enum Chosen {
     Clarify(Vec<usize>),
 }
 
-/// What a line means to an agent; once something was said, only what is exactly on the menu is a command.
+/// Interprets a line. After the first message, only an exact menu command counts.
 pub(crate) fn choose(
     engine: &Engine,
     package: &Package,
@@ -49,7 +48,7 @@ pub(crate) fn choose(
     is_talking: bool,
 ) -> Result<Chosen, Failure> {
     let routed = route(package, agent, line)?;
-    // In the middle of a conversation a word of a description is just a word.
+    // In the middle of a conversation, a word of a description is just a word.
     if is_talking && routed.confidence < Confidence::Exact {
         return Ok(Chosen::Say { text: line.to_owned(), data: None });
     }
@@ -64,7 +63,7 @@ pub(crate) fn choose(
         MenuCommand::Chat { text } => Chosen::Say { text, data: None },
         MenuCommand::ClarifyChoice { candidates } => Chosen::Clarify(candidates),
         MenuCommand::ShowMenu => Chosen::ShowMenu,
-        // Nobody asked for that in so many words.
+        // The user did not ask for that explicitly.
         MenuCommand::StartWorkflow { .. }
         | MenuCommand::ResumeRun
         | MenuCommand::ExecScript { .. }
@@ -120,7 +119,7 @@ impl ProjectFiles<'_> {
         Ok(Some(DataContext { label: data.label, path: data.path, preview, n_cut_bytes }))
     }
 
-    /// How a file begins, and how many bytes follow.
+    /// The beginning of a file, and how many bytes follow.
     fn beginning(&self, path: &str) -> Result<(String, u64), Failure> {
         let file = self.file(path)?;
         let n_bytes = file.metadata().map(|metadata| metadata.len()).unwrap_or_default();
@@ -156,7 +155,7 @@ fn bytes(file: File, path: &str, limit: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Why a file cannot be opened, without what a model would be told to do about it.
+/// Why a file cannot be opened, without the advice for models.
 fn reason(path: &str, error: &ToolError) -> String {
     let what = error.message.rsplit_once(": ").map_or(error.message.as_str(), |(what, _)| what);
     match what.strip_prefix(&format!("`{path}` ")) {
@@ -169,7 +168,7 @@ fn not_loaded(path: &str, reason: &str) -> Failure {
     MenuError::NotLoaded { path: escaped_line(path), reason: reason.to_owned() }.into()
 }
 
-/// Who an agent is, in one line.
+/// Introduces an agent in one line.
 pub(crate) fn introduced(agent: &AgentDefinition) -> String {
     let metadata = &agent.metadata;
     let (icon, name, title) =
@@ -177,7 +176,7 @@ pub(crate) fn introduced(agent: &AgentDefinition) -> String {
     format!("{icon} {name}, {title}").trim_start().to_owned()
 }
 
-/// The menu in words, a line each; empty when there is none.
+/// The menu, one item per line; empty if there is none.
 pub(crate) fn shown(agent: &AgentDefinition) -> String {
     listed(agent, |_| true)
 }

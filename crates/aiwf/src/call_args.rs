@@ -1,4 +1,4 @@
-//! The flags of every command that may ask a provider, and what they make of the engine.
+//! The flags of commands that may ask a provider, and the engine that they configure.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ const CALLS: &str = "Calls";
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct CallArgs {
-    /// Keep every request and its reply in this directory, for a provider of type replay.
+    /// Record every request and its reply in this directory, for a provider of type replay.
     #[arg(long, value_name = "DIR", help_heading = CALLS)]
     pub(crate) record: Option<PathBuf>,
-    /// Say on the standard error what happens during calls, one line of JSON each.
+    /// Print call events to stderr, one line of JSON each.
     #[arg(long, help_heading = CALLS)]
     pub(crate) events: bool,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct CallArgs {
 // Doc comments on this and the structs below would replace the descriptions of commands that take their flags.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct TrustArgs {
-    /// Trust a session that you did not create, and remember that.
+    /// Trust a session that you did not create, and remember it.
     #[arg(long, help_heading = CALLS)]
     adopt: bool,
 }
@@ -55,7 +55,7 @@ impl CallArgs {
         self.watched(engine)
     }
 
-    /// The same for a run: tools are told of too, unless the answer is JSON.
+    /// Like [`Self::engine`], for a run: also shows tool calls, unless the output is JSON.
     pub(crate) fn engine_of_run(&self, engine: &Engine, output: &Output<'_>) -> Engine {
         let engine = self.trust.engine(engine.clone());
         let engine = engine.stopped_by(stop_on_signals()).recording_to(self.record.clone());
@@ -65,7 +65,7 @@ impl CallArgs {
         engine.watched_by(Screen::new(Streaming::AtEnd).watcher())
     }
 
-    /// The same for somebody who types and watches.
+    /// Like [`Self::engine`], for an interactive conversation.
     pub(crate) fn engine_of_talk(&self, engine: &Engine, signals: &TalkSignals, screen: &Screen) -> Engine {
         let engine = self.trust.engine(engine.clone());
         let engine = engine.stopped_by(signals.stop()).recording_to(self.record.clone());
@@ -74,7 +74,7 @@ impl CallArgs {
 
     fn watched(&self, engine: Engine) -> Engine {
         if self.events {
-            output::say_as_events();
+            output::report_progress_as_json();
             engine.watched_by(call_progress::events())
         } else {
             engine.watched_by(call_progress::line())
@@ -82,14 +82,14 @@ impl CallArgs {
     }
 }
 
-/// The engine of a command that asks nobody: what it does is said as it happens.
-pub(crate) fn saying(engine: &Engine) -> Engine {
+/// The engine of a command that asks no provider: it only reports its steps.
+pub(crate) fn reporting(engine: &Engine) -> Engine {
     engine.clone().watched_by(call_progress::line())
 }
 
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ServerArgs {
-    /// Start tool servers you have not agreed to yet, and remember that for exactly their commands.
+    /// Start tool servers you have not agreed to yet, and remember your consent to their exact commands.
     #[arg(long, help_heading = CALLS)]
     trust_servers: bool,
 }
@@ -138,10 +138,10 @@ pub(crate) struct NewSessionArgs {
 // Who is asked from here on, and whether a limit is waited for.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SwitchArgs {
-    /// Hand the phase, and what follows an approval, to this provider.
+    /// Use this provider for the current phase, and for what follows an approval.
     #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
-    /// Model to ask, whatever the configuration says.
+    /// Model to ask, instead of the configured one.
     #[arg(long, value_name = "MODEL", help_heading = CALLS)]
     pub(crate) model: Option<String>,
     /// Wait for a usage limit to end instead of stopping.
@@ -170,49 +170,29 @@ impl SwitchArgs {
         Ok(engine.with_model_of(provider, model.clone()))
     }
 
-    /// What was done; a usage limit is waited for when that is wanted, as often as it takes.
+    /// Performs a step, and repeats it after each usage limit if the user wants to wait.
     pub(crate) fn waiting(
         &self,
         engine: &Engine,
         given: Option<&str>,
-        mut done: Result<Decided, SessionError>,
+        done: Result<Decided, SessionError>,
     ) -> Result<Decided, SessionError> {
-        loop {
-            let error = match done {
-                Err(error) if self.wait => error,
-                done => return done,
-            };
-            let limit = engine.session_report(given).ok().and_then(|report| report.limit_until);
-            let Some(until) = limit else { return Err(error) };
-            let Some(next) = retry_after_limit(engine, given, until) else { return Err(error) };
-            done = next;
-        }
+        if self.wait { engine.wait_for_limits(given, done, &announce_limit) } else { done }
     }
 }
 
-/// Waits for a usage limit to end and asks again; nothing when the wait was interrupted.
-///
-/// The gate that the command saw at its start has changed since by the command's own doing.
-pub(crate) fn retry_after_limit(
-    engine: &Engine,
-    given: Option<&str>,
-    until: u64,
-) -> Option<Result<Decided, SessionError>> {
+/// Says that a usage limit is waited for.
+pub(crate) fn announce_limit(until: u64) {
     output::note(&format!("limit reached: waiting until {}; Ctrl-C stops\n", local_time(until)));
-    if !engine.wait_until(until) {
-        return None;
-    }
-    let seen = engine.seen_gate(given);
-    Some(seen.and_then(|seen| engine.clone().deciding_on(seen).expecting(None).retry(given)))
 }
 
 // Who continues a session, and whether its gates still hold.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ContinueArgs {
-    /// Hand the phases that are still open to this provider.
+    /// Use this provider for all remaining phases.
     #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
-    /// Model to ask, whatever the configuration says.
+    /// Model to ask, instead of the configured one.
     #[arg(long, value_name = "MODEL", help_heading = CALLS)]
     model: Option<String>,
     /// Wait for a usage limit to end instead of stopping.
@@ -224,16 +204,16 @@ pub(crate) struct ContinueArgs {
 }
 
 impl ContinueArgs {
-    /// The same, as a retry takes it.
+    /// The flags in the form of a retry.
     pub(crate) fn switching(&self) -> SwitchArgs {
         SwitchArgs { provider: self.provider.clone(), model: self.model.clone(), wait: self.wait }
     }
 }
 
-/// What a decision is about.
+/// Identifies the gate that a decision is for.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct GateArgs {
-    /// Decide only if the `sha256` of the gate, as `status --json` shows it, begins with this [at least 8 digits].
+    /// Decide only if the gate's `sha256`, as printed by `status --json`, starts with this [at least 8 digits].
     #[arg(long, value_name = "HASH")]
     expect: Option<String>,
 }
@@ -243,7 +223,7 @@ impl GateArgs {
         self.expect.is_some()
     }
 
-    /// The engine, deciding on the gate as it is now: whatever comes there later was not seen.
+    /// The engine, deciding on the gate as it is now; a later gate was not seen.
     pub(crate) fn engine<'a>(
         &self,
         engine: &Engine,
@@ -257,7 +237,7 @@ impl GateArgs {
 // The flag of every command that writes, shows or sends prompts.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct PromptArgs {
-    /// What the receiver can do with files, for the prompts this command writes; approved ones stay.
+    /// What the receiver can do with files, for prompts that this command writes; approved prompts keep theirs.
     #[arg(long, value_name = "ABILITY", help_heading = CALLS, value_parser = name_parser(FsAbility::ALL.map(FsAbility::as_str), FsAbility::from_name))]
     fs_ability: Option<FsAbility>,
 }
@@ -267,13 +247,12 @@ impl PromptArgs {
         self.fs_ability.is_some()
     }
 
-    /// The engine, which writes prompts for such a receiver.
     pub(crate) fn engine(self, engine: Engine) -> Engine {
         engine.with_fs_ability(self.fs_ability)
     }
 }
 
-/// The engine; it starts servers that nobody agreed to yet when a person says so.
+/// Starts servers without consent only if the user agrees.
 pub(crate) fn agreeing(engine: Engine, trusts_servers: bool) -> Engine {
     if trusts_servers { engine.agreeing_to_servers(output::server_starts) } else { engine }
 }
@@ -293,7 +272,7 @@ fn interrupted() -> i32 {
     i32::from(Exit::Interrupted.code())
 }
 
-/// What signals mean to somebody who types: Ctrl-C ends a turn, the other two end the program.
+/// Signals during a conversation: Ctrl-C ends a turn, the other two end the program.
 #[derive(Debug)]
 pub(crate) struct TalkSignals {
     stop: Stop,
@@ -305,7 +284,7 @@ impl TalkSignals {
     pub(crate) fn new() -> Self {
         let [raised, is_ending, is_idle] = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
         for signal in [SIGTERM, SIGHUP] {
-            // Nothing is under way while a line is awaited, and nothing is lost: the run is in its journal.
+            // While a line is awaited no call is running, and nothing is lost: the run is in its journal.
             drop(signal_hook::flag::register_conditional_shutdown(
                 signal,
                 interrupted(),
@@ -329,7 +308,7 @@ impl TalkSignals {
         self.stop.clone()
     }
 
-    /// Lets a turn go on until the next Ctrl-C.
+    /// Runs a turn until the next Ctrl-C.
     pub(crate) fn during_turn<T>(&self, turn: impl FnOnce() -> T) -> T {
         self.stop.lower();
         let done = turn();
@@ -337,7 +316,7 @@ impl TalkSignals {
         done
     }
 
-    /// Waits for a person: whoever ends the program ends it at once.
+    /// Waits for the user; a signal then ends the program at once.
     pub(crate) fn while_idle<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.is_idle.store(true, Ordering::SeqCst);
         let done = wait();
@@ -345,7 +324,7 @@ impl TalkSignals {
         done
     }
 
-    /// Whether somebody asked the program to end.
+    /// Whether a signal asked the program to end.
     pub(crate) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! What is shown while a provider is asked: one live line on a terminal, or lines of JSON.
+//! Shows progress while a provider is asked: one live line on a terminal, or lines of JSON.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -14,7 +14,8 @@ use crate::output;
 /// How often the clock of the line moves on.
 const TICK: Duration = Duration::from_millis(200);
 
-/// One live line per call on a terminal: who, what for, how long, how much; and a line for each thing a session did.
+/// One live line per call on a terminal, with provider, purpose, size and duration, and a line for each step of a
+/// session.
 pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
     let is_watched = output::is_watched();
     let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -71,7 +72,7 @@ fn bar(prefix: &str) -> ProgressBar {
     bar
 }
 
-/// The same as JSON, one line each; bytes are told once a second at most.
+/// Progress as JSON lines; byte counts at most once a second.
 pub(crate) fn events() -> impl Fn(CallEvent<'_>) + Send + Sync {
     let last: Mutex<Option<std::time::Instant>> = Mutex::new(None);
     move |event| {

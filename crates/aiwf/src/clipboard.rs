@@ -1,7 +1,7 @@
-//! Copies to the clipboard and pastes from it: through the terminal and through the desktop's own program.
+//! Copies to and pastes from the clipboard, through the terminal and through the desktop's own program.
 //!
-//! The terminal is told with a control sequence (OSC 52), which also works from another machine; no terminal says whether
-//! it took it. Nothing can be pasted this way: a terminal that let programs read the clipboard would let any of them.
+//! The terminal gets a control sequence (OSC 52), which also works over SSH; no terminal reports whether it accepted
+//! it. Pasting this way is impossible: a terminal that let programs read the clipboard would let any program do so.
 
 use std::fmt;
 
@@ -15,12 +15,11 @@ use crate::output;
 /// The longest text a terminal is sent: some take no more than 100,000 letters of base64.
 const MAX_SENT: usize = 74_000;
 
-/// Who took a text that was copied.
+/// How a text was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct How {
     /// The desktop's program.
     pub(crate) tool: Option<&'static str>,
-    /// Whether the terminal was told.
     pub(crate) by_terminal: bool,
 }
 
@@ -48,7 +47,7 @@ pub(crate) fn paste() -> Result<String, ClipboardError> {
     clipboard::paste()
 }
 
-/// Whether the terminal may have a clipboard; a console prints what it does not know.
+/// Whether the terminal may support OSC 52; a plain console would print the sequence.
 fn has_clipboard() -> bool {
     !matches!(variable("TERM").as_deref(), None | Some("dumb" | "linux"))
 }
@@ -68,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_said_who_took_it() {
+    fn the_program_that_copied_is_reported() {
         let how = How { tool: Some("wl-copy"), by_terminal: true };
         assert_eq!(how.to_string(), "copied to the clipboard with wl-copy");
         let how = How { tool: None, by_terminal: true };

@@ -1,7 +1,7 @@
 //! Colours a unified diff: added, removed, hunk headers, file headers.
 //!
 //! In: a diff whose lines belong to others. Out: the same lines, each with its style. The counts of the hunk headers
-//! decide what a line is, so that a removed line that begins with `--` is no file header.
+//! decide what a line is, so that a removed line that starts with `--` is not a file header.
 
 use anstyle::{AnsiColor, Style};
 

@@ -1,4 +1,4 @@
-//! Texts in columns, measured as a terminal shows them: some characters take two columns, some none.
+//! Text in columns, with widths as a terminal displays them: some characters take two columns, some none.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -7,7 +7,6 @@ pub(crate) fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// A text of at most so many columns.
 pub(crate) fn cut(text: &str, n_columns: usize) -> String {
     if display_width(text) <= n_columns {
         return text.to_owned();
@@ -24,7 +23,6 @@ pub(crate) fn cut(text: &str, n_columns: usize) -> String {
     kept
 }
 
-/// A text followed by blanks, so that it takes at least so many columns.
 pub(crate) fn padded(text: &str, n_columns: usize) -> String {
     format!("{text}{}", " ".repeat(n_columns.saturating_sub(display_width(text))))
 }

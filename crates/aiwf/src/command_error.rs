@@ -1,4 +1,4 @@
-//! What a command could not do where no crate below has an error for it.
+//! Errors of commands that no crate below has.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,45 +9,41 @@ use rustyline::error::ReadlineError;
 /// Why a command of this program cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
-    /// The current directory is gone or closed to us.
-    #[error("could not tell the current directory")]
+    /// The working directory was removed or is not accessible.
+    #[error("could not determine the working directory")]
     NoCurrentDir(#[source] io::Error),
-    /// The result cannot be printed; what the command was to do is done.
+    /// The command did its work, but the result cannot be printed.
     #[error("the command finished, but its output could not be written to stdout")]
     Unprintable(#[source] io::Error),
-    /// Nothing can be typed.
     #[error("could not read from the terminal")]
     NoTerminal(#[source] ReadlineError),
-    /// The demo would write into something that is there.
-    #[error("`{}` exists already", directory.display())]
+    #[error("`{}` already exists", directory.display())]
     DemoExists { directory: PathBuf },
     /// A file that is in the way and not ours.
     #[error("`{}` exists and was not written by aiwf", path.display())]
     ForeignFile { path: PathBuf },
-    /// Something is to be written to the home, and there is none.
     #[error("there is no home directory to write to")]
     NoHome,
-    /// Tools are asked for, and no server is set up.
-    #[error("no tool server is set up")]
+    #[error("no tool server is configured")]
     NoServer,
-    /// A tool ran, and its result says that it did not work.
-    #[error("`{tool}` says that it failed")]
+    /// The tool ran and reported a failure.
+    #[error("`{tool}` reported a failure")]
     ToolFailed { tool: String },
     /// No provider has that name.
     #[error("unknown provider `{name}`")]
     UnknownProvider { name: String, known: Vec<String> },
-    /// An item of a menu goes on with a run, and there is none.
-    #[error("no run of this package can go on")]
+    /// A menu item continues a run, but there is none.
+    #[error("no run of this package can be resumed")]
     NoRunOfPackage,
     /// An item of a menu needs files that are not there.
     #[error("nothing was started: {} missing", are(missing))]
     FilesMissing { missing: Vec<String> },
-    /// A turn of a run did not work; what it said stands in the message.
+    /// The message comes from the turn's fault.
     #[error("{message} ({code})")]
     TurnFailed {
         message: String,
         code: String,
-        /// What its fault says to do, else how to go on.
+        /// The hint of the fault, else how to continue.
         hint: String,
     },
 }
@@ -58,10 +54,10 @@ impl CommandError {
         match self {
             Self::NoCurrentDir(_) => "change to a directory that exists".to_owned(),
             Self::Unprintable(_) => {
-                "write the output to a place with room; what the command did is kept and need not be repeated"
+                "redirect the output to a disk with free space; the command's work is done and need not be repeated"
                     .to_owned()
             }
-            Self::NoTerminal(_) => "give the text with `--input`, or through a pipe".to_owned(),
+            Self::NoTerminal(_) => "pass the text with `--input`, or through a pipe".to_owned(),
             Self::DemoExists { .. } => "remove it, or name another directory: `aiwf demo DIR`".to_owned(),
             Self::ForeignFile { .. } => "move it away, or replace it with `--force`".to_owned(),
             Self::NoHome => "set `HOME`, or print the script with `aiwf completions bash`".to_owned(),
@@ -69,7 +65,7 @@ impl CommandError {
                 "add servers to `[mcp.servers.NAME]` in `.aiwf/config.toml`, or to `.mcp.json`".to_owned()
             }
             Self::ToolFailed { tool } => {
-                format!("its result says why; `aiwf tools list --json` has the schema of `{tool}`")
+                format!("the result shows why; `aiwf tools list --json` has the schema of `{tool}`")
             }
             Self::UnknownProvider { name, known } => {
                 let advice = "`aiwf providers` lists all; a table `[providers.NAME]` adds one";
@@ -81,7 +77,7 @@ impl CommandError {
             Self::NoRunOfPackage => "choose an item of the menu that starts a workflow".to_owned(),
             Self::FilesMissing { missing } => {
                 let what = if missing.len() == 1 { "it" } else { "them" };
-                format!("put {what} in place, then choose the item again")
+                format!("add {what}, then choose the item again")
             }
             Self::TurnFailed { hint, .. } => hint.clone(),
         }

@@ -16,15 +16,18 @@ pub(crate) struct Group {
 
 /// Every command that the help shows is in exactly one group; a test checks it.
 pub(crate) const GROUPS: [Group; 5] = [
-    Group { title: "Begin", commands: &["do", "demo", "change", "flow", "workflow", "chat", "agent"] },
+    Group { title: "Start", commands: &["do", "demo", "change", "flow", "workflow", "chat", "agent"] },
     Group {
         title: "Decide",
         commands: &[
-            "approve", "reject", "respond", "retry", "run", "step", "apply", "undo", "assign", "restore",
-            "cancel", "adopt", "rm",
+            "approve", "reject", "comment", "revise", "respond", "retry", "run", "step", "apply", "undo",
+            "assign", "restore", "cancel", "adopt", "rm",
         ],
     },
-    Group { title: "Look", commands: &["status", "list", "show", "preview", "diff", "events", "verify"] },
+    Group {
+        title: "Inspect",
+        commands: &["ui", "status", "list", "show", "preview", "diff", "events", "verify"],
+    },
     Group { title: "Build", commands: &["prompt", "template", "reply", "profile", "package"] },
     Group {
         title: "Set up",
@@ -37,6 +40,8 @@ pub(crate) const GROUPS: [Group; 5] = [
             "checks",
             "trust",
             "mcp",
+            "integrate",
+            "import",
             "completions",
         ],
     },
@@ -102,8 +107,8 @@ mod tests {
 
     /// What the lines start with; add a verb in the imperative when a command needs another one.
     const VERBS: &[&str] = &[
-        "Approve", "Assign", "Build", "Cancel", "Change", "Chat", "Check", "Continue", "Copy", "Create",
-        "List", "Parse", "Print", "Provide", "Reject", "Remove", "Restore", "Review", "Run", "Send", "Serve",
-        "Show", "Talk",
+        "Approve", "Assign", "Build", "Cancel", "Change", "Chat", "Check", "Comment", "Connect", "Continue",
+        "Copy", "Create", "Import", "List", "Parse", "Print", "Provide", "Reject", "Remove", "Reopen",
+        "Restore", "Review", "Run", "Send", "Serve", "Show", "Talk",
     ];
 }

@@ -6,11 +6,15 @@ pub(crate) mod apply;
 pub(crate) mod change;
 pub(crate) mod chat;
 pub(crate) mod checks;
+pub(crate) mod comment;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod r#do;
 pub(crate) mod flow;
+pub(crate) mod import;
+pub(crate) mod integrate;
+mod journal;
 mod list;
 mod man;
 pub(crate) mod mcp;
@@ -29,7 +33,8 @@ mod show;
 pub(crate) mod template;
 pub(crate) mod tools;
 pub(crate) mod trust;
-mod validate;
+pub(crate) mod ui;
+pub(crate) mod validate;
 pub(crate) mod workflow;
 
 use aiwf_engine::Engine;
@@ -68,13 +73,16 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::ProfileTool(command) => profile_tool::run(command, &engine, output),
         Command::Package(command) => package::run(command, &engine, output),
         Command::Providers { name } => providers::run(name.as_deref(), &engine, output),
-        Command::Validate { what } => validate::run(what, &engine, output),
+        Command::Validate { what } => validate::run(*what, &engine, output),
         Command::Config(command) => config::run(command, &engine, output),
         Command::Checks(command) => checks::run(command, &engine, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man { dir } => man::run(dir, &engine, output),
         Command::Mcp(args) => mcp::run(args, &engine),
+        Command::Ui(args) => ui::run(args, &engine, output),
         Command::Rm(args) => rm::run(args, &engine, output),
+        Command::Import(args) => import::run(args, &engine, output),
+        Command::Integrate(args) => integrate::run(args, &engine, output),
         Command::Adopt(args) => adopt::run(args, &engine, output),
         Command::Trust(command) => trust::run(command, &engine, output),
         Command::Demo(args) => demo::run(args, &engine, output),

@@ -1,7 +1,7 @@
-//! Answers a shell that asks what could be typed next.
+//! Answers completion requests of a shell.
 //!
-//! In: the words so far, and the environment that the script of `aiwf completions` sets. Out: candidates with a line
-//! of help each. Nothing is changed, no provider or server is started, and what cannot be read is left out silently.
+//! In: the words so far, and the environment that the script of `aiwf completions` sets. Out: candidates, each with a
+//! line of help. Changes nothing, starts no provider or server, and silently skips what cannot be read.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) const VARIABLE: &str = "COMPLETE";
 /// Flags whose value is a provider.
 const PROVIDER_FLAGS: [&str; 7] = ["provider", "agent", "for", "planner", "generator", "reviewer", "reviser"];
 
-/// Answers the shell; nothing when this is no question of a shell.
+/// Answers the shell; `None` if this is not a completion request.
 pub(crate) fn answer_if_asked() -> Option<Exit> {
     let shell = variable(VARIABLE)?;
     // Another program may use a variable of this name: only a shell that we know is answered.
@@ -51,14 +51,14 @@ pub(crate) fn answer_if_asked() -> Option<Exit> {
     Some(if answered.is_ok() { Exit::Done } else { Exit::Refused })
 }
 
-/// Whether the word at the cursor begins with a hyphen.
+/// Whether the word at the cursor starts with a hyphen.
 fn is_flag_begun(words: &[OsString]) -> bool {
     let index = variable("_CLAP_COMPLETE_INDEX").and_then(|index| index.parse().ok());
     let current = words.get(index.unwrap_or_else(|| words.len().saturating_sub(1)));
     current.is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"))
 }
 
-/// The command line with the profiles' commands and what can stand in each place.
+/// The command line with profile commands and candidates for each argument.
 fn command(engine: Option<&Arc<Engine>>, is_flag: bool) -> Command {
     let command = crate::cli::command();
     let command = match engine {
@@ -68,7 +68,7 @@ fn command(engine: Option<&Arc<Engine>>, is_flag: bool) -> Command {
     if is_flag { command } else { with_flags_last(command) }
 }
 
-/// The same command line, whose flags are offered only where nothing else can stand.
+/// The command line with flags offered only where nothing else fits.
 fn with_flags_last(command: Command) -> Command {
     command
         .disable_help_flag(true)
@@ -96,13 +96,13 @@ fn with_values(command: Command, engine: &Arc<Engine>, parents: &[&str]) -> Comm
         .mut_subcommands(|below| with_values(below, engine, &words))
 }
 
-/// Whether a candidate is a word that no shell reads as anything else: names of a checkout may come from a stranger.
+/// Whether a shell reads a candidate as a plain word: names in a checkout may come from a stranger.
 fn is_plain(candidate: &CompletionCandidate) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || ['-', '_', '.'].contains(&c);
     candidate.get_value().to_str().is_some_and(|value| value.chars().all(is_plain))
 }
 
-/// What an argument names.
+/// What an argument's value names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Values {
     Sessions { command: String },
@@ -114,14 +114,15 @@ enum Values {
     Checks,
 }
 
-/// What an argument of the command with these words names, when it is something that can be listed.
+/// What an argument's value names, if the candidates can be listed.
 fn values_of(arg: &Arg, words: &[&str]) -> Option<Values> {
     let command = words.last().copied().unwrap_or_default().to_owned();
     if let Some(flag) = arg.get_long() {
         return match flag {
             "profile" => Some(Values::Profiles),
+            "from" if words == ["aiwf", "profile", "new"] => Some(Values::Profiles),
             "flow" => Some(Values::Flows),
-            // An id is one of an agent in a package.
+            // Here an id means an agent in a package.
             flag if PROVIDER_FLAGS.contains(&flag) && !is_called(arg, "ID") => Some(Values::Providers),
             _ => None,
         };
@@ -209,7 +210,7 @@ fn fits(status: SessionStatus, command: &str) -> bool {
     }
 }
 
-/// What a session is about, and where it is.
+/// The title and status of a session.
 fn title(entry: &SessionEntry) -> String {
     const COLUMNS: usize = 60;
     format!("{} ({}, {})", cut(&entry.title, COLUMNS), entry.phase, entry.status)

@@ -1,22 +1,22 @@
 //! Text that is not ours, made safe for a terminal.
 //!
-//! In: any bytes. Out: the same text, with everything a terminal obeys and everything a reader cannot see written as
+//! In: any bytes. Out: the same text, with every control sequence and every invisible character written as
 //! an escape: control characters, bidirectional overrides, invisible characters, bytes that are not UTF-8. Lines and
 //! tabs stay. A writer, so that nothing printed through it can be forgotten.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// What passes through an [`Escaped`] writer.
+/// What an [`Escaped`] writer lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passing {
-    /// Everything, byte for byte: nobody is looking.
+    /// Everything, byte for byte: the output is not a terminal.
     Raw,
     /// Text; escapes look like `\u{1b}`.
     Text,
-    /// JSON; escapes are those of JSON, so that what is copied from a screen can be read.
+    /// JSON, with JSON's own escapes, so that text copied from a screen can be parsed.
     Json,
-    /// Text with our own colours: sequences that select one pass.
+    /// Text with our own colours: only colour sequences pass.
     Styled,
 }
 
@@ -34,7 +34,7 @@ impl<W: Write> Escaped<W> {
         Self { out, passing, pending: Vec::new() }
     }
 
-    /// Writes what was held back, once no more can follow.
+    /// Writes what was held back, at the end of the output.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         let rest = std::mem::take(&mut self.pending);
         let mut text = String::new();
@@ -65,7 +65,6 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// The text as it may stand on a terminal.
 pub(crate) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let n_done = escape_bytes(text.as_bytes(), Passing::Text, &mut shown);
@@ -80,7 +79,7 @@ pub(crate) fn escaped_line(text: &str) -> String {
     escaped(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// Escapes what is whole; gives how many bytes that was.
+/// Escapes all complete characters; returns how many bytes that was.
 fn escape_bytes(bytes: &[u8], passing: Passing, out: &mut String) -> usize {
     let mut n_done = 0;
     for chunk in bytes.utf8_chunks() {
@@ -88,7 +87,7 @@ fn escape_bytes(bytes: &[u8], passing: Passing, out: &mut String) -> usize {
         while let Some(character) = rest.chars().next() {
             let after = rest.get(character.len_utf8()..).unwrap_or_default();
             let is_last = after.is_empty() && chunk.invalid().is_empty();
-            // Half of a line's end says nothing; alone it would overwrite the line. What follows decides.
+            // Half of a line end has no effect yet, and alone it would overwrite the line. What follows decides.
             if character == '\r' && is_last && n_done + 1 == bytes.len() {
                 return n_done;
             }
@@ -132,7 +131,7 @@ fn escape_bytes(bytes: &[u8], passing: Passing, out: &mut String) -> usize {
     n_done
 }
 
-/// How long a sequence at the beginning is, if it selects a colour or a weight of ours and nothing else.
+/// The length of a sequence at the start of the text, if it only selects one of our colours or weights.
 fn style_len(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\u{1b}[")?;
     let end = parameters.find(|character: char| !character.is_ascii_digit() && character != ';')?;
@@ -162,7 +161,7 @@ fn push_escape(out: &mut String, character: char, passing: Passing) {
     }
 }
 
-/// Whether a character is seen as itself and moves nothing but to the right and down.
+/// Whether a character is visible and moves the cursor only right or down.
 fn is_harmless(character: char) -> bool {
     match character {
         '\n' | '\t' => true,
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_bytes_pass_when_nobody_looks() {
+    fn raw_bytes_pass_without_a_terminal() {
         let mut out = Vec::new();
         let mut raw = Escaped::new(&mut out, Passing::Raw);
         raw.write_all(b"\x1b[2J\xff\r").unwrap();

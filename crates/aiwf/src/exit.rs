@@ -3,13 +3,13 @@
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It did what it was asked for.
+    /// Done.
     Done,
     /// The request cannot be done, or the answer is no.
     Refused,
     /// The command line makes no sense.
     Usage,
-    /// Something or somebody is awaited.
+    /// A person or a reply is needed.
     Waiting,
     /// The provider gave no answer.
     ProviderFailed,
@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Bug,
     /// The work is done, and its result could not be written.
     Unwritten,
-    /// Someone asked for an end.
+    /// The user interrupted it.
     Interrupted,
 }
 

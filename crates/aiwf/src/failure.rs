@@ -1,4 +1,4 @@
-//! What a command could not do, in the words a person reads.
+//! Failures of commands, as people read them.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,9 +12,11 @@ use aiwf_engine::profile::NoComponent;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    CheckError, EngineError, PackageToolError, RunError, SessionError, TrustError, WorktreeError, tools_code,
+    CheckError, EngineError, ImportError, IntegrateError, PackageToolError, RunError, SessionError,
+    TrustError, WorktreeError, tools_code,
 };
 use aiwf_mcp::{AddressError, ServeError, TokenError};
+use aiwf_web::PageError;
 use serde_json::{Value, json};
 
 use crate::advice_words;
@@ -29,26 +31,26 @@ const USAGE: &str = "USAGE";
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) message: String,
-    /// Whether the session and phase among the fields are told: they are not plain from the command.
-    pub(crate) is_place_told: bool,
+    /// Whether to print session and phase, which are not obvious from the command.
+    pub(crate) shows_place: bool,
     pub(crate) causes: Vec<String>,
     pub(crate) advice: Option<Box<Advice>>,
     pub(crate) exit: Exit,
     pub(crate) is_about: About,
     /// A name for programs that stays the same between versions.
     pub(crate) code: Box<str>,
-    /// What a program wants to know beside the message, as fields of the JSON.
+    /// Additional fields for the JSON error.
     pub(crate) fields: BTreeMap<&'static str, Value>,
 }
 
-/// Where a failure can be told.
+/// Where a failure can be reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// The request: anywhere.
     Request,
     /// The standard output: not there.
     Printing,
-    /// The reader of the output, who went away: there is nobody to tell.
+    /// The reader of the output closed the pipe, so there is no one to report to.
     ReaderGone,
 }
 
@@ -58,7 +60,7 @@ impl Failure {
         let mut source = error.source();
         while let Some(cause) = source {
             let said = plain(cause);
-            // Some libraries hand the words of their cause on as their own.
+            // Some libraries repeat the message of their cause.
             if causes.last() != Some(&said) {
                 causes.push(said);
             }
@@ -66,7 +68,7 @@ impl Failure {
         }
         Self {
             message: error.to_string(),
-            is_place_told: false,
+            shows_place: false,
             causes,
             advice: advice.map(Box::new),
             exit,
@@ -76,17 +78,16 @@ impl Failure {
         }
     }
 
-    /// An error whose words and hint are all there is to it.
-    fn told(error: &dyn Error, code: &str, advice: impl Into<Advice>, exit: Exit) -> Self {
+    /// An error with a message and a hint only.
+    fn with_hint(error: &dyn Error, code: &str, advice: impl Into<Advice>, exit: Exit) -> Self {
         Self::from_error(error, code, Some(advice.into()), exit)
     }
 
-    /// What is wrong with one server of several.
+    /// A problem with one of several servers.
     pub(crate) fn of_tools(error: &ToolsError) -> Self {
-        Self::told(error, tools_code(error), error.hint(), Exit::Refused)
+        Self::with_hint(error, tools_code(error), error.hint(), Exit::Refused)
     }
 
-    /// The same failure with another exit code.
     pub(crate) fn exiting(self, exit: Exit) -> Self {
         Self { exit, ..self }
     }
@@ -95,7 +96,7 @@ impl Failure {
     pub(crate) fn bug(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
-            is_place_told: false,
+            shows_place: false,
             causes: Vec::new(),
             advice: Some(Box::new("this is a bug in aiwf: report it with the command you ran".into())),
             exit: Exit::Bug,
@@ -114,7 +115,7 @@ impl Failure {
 
     /// Where it happened, when that is not plain from the command.
     pub(crate) fn place(&self) -> Option<String> {
-        let field = |name| self.fields.get(name).filter(|_| self.is_place_told).and_then(Value::as_str);
+        let field = |name| self.fields.get(name).filter(|_| self.shows_place).and_then(Value::as_str);
         Some(format!("session `{}`, phase `{}`", field("session_id")?, field("phase")?))
     }
 }
@@ -135,13 +136,13 @@ fn plain(error: &(dyn Error + 'static)) -> String {
 
 impl From<UsageError> for Failure {
     fn from(error: UsageError) -> Self {
-        Self::told(&error, USAGE, error.hint(), Exit::Usage)
+        Self::with_hint(&error, USAGE, error.hint(), Exit::Usage)
     }
 }
 
 impl From<GateFlagError> for Failure {
     fn from(error: GateFlagError) -> Self {
-        Self::told(&error, USAGE, error.hint(), Exit::Usage)
+        Self::with_hint(&error, USAGE, error.hint(), Exit::Usage)
     }
 }
 
@@ -154,37 +155,43 @@ impl From<CommandError> for Failure {
             About::Request
         };
         let exit = if is_about == About::Printing { Exit::Unwritten } else { Exit::Refused };
-        Self { is_about, ..Self::told(&error, error.code(), error.hint(), exit) }
+        Self { is_about, ..Self::with_hint(&error, error.code(), error.hint(), exit) }
     }
 }
 
 impl From<MenuError> for Failure {
     fn from(error: MenuError) -> Self {
-        Self::told(&error, error.code(), error.hint(), Exit::Refused)
+        Self::with_hint(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
 impl From<NoComponent> for Failure {
     fn from(error: NoComponent) -> Self {
-        Self::told(&error, "COMPONENT_NOT_FOUND", error.hint(), Exit::Refused)
+        Self::with_hint(&error, "COMPONENT_NOT_FOUND", error.hint(), Exit::Refused)
     }
 }
 
 impl From<AddressError> for Failure {
     fn from(error: AddressError) -> Self {
-        Self::told(&error, error.code(), error.hint(), Exit::Refused)
+        Self::with_hint(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Self {
-        Self::told(&error, error.code(), error.hint(), Exit::Refused)
+        Self::with_hint(&error, error.code(), error.hint(), Exit::Refused)
+    }
+}
+
+impl From<PageError> for Failure {
+    fn from(error: PageError) -> Self {
+        Self::with_hint(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
 impl From<TokenError> for Failure {
     fn from(error: TokenError) -> Self {
-        Self::told(&error, error.code(), error.hint(), Exit::Refused)
+        Self::with_hint(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
@@ -196,13 +203,13 @@ impl From<EngineError> for Failure {
 
 impl From<PackageToolError> for Failure {
     fn from(error: PackageToolError) -> Self {
-        Self::told(&error, error.code(), error.advice(), Exit::Refused)
+        Self::with_hint(&error, error.code(), error.advice(), Exit::Refused)
     }
 }
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        Self::told(&error, error.code(), error.hint(), Exit::Refused)
+        Self::with_hint(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
@@ -211,7 +218,7 @@ impl From<SessionError> for Failure {
         if let SessionError::InPhase { session_id, phase, error } = error {
             let mut failure = Self::from(*error);
             failure.advice = failure.advice.map(|advice| Box::new(advice.about_session(&session_id)));
-            failure.is_place_told = true;
+            failure.shows_place = true;
             failure.fields.insert("session_id", Value::from(session_id));
             failure.fields.insert("phase", Value::from(phase.as_str()));
             return failure;
@@ -242,9 +249,21 @@ impl From<SessionError> for Failure {
     }
 }
 
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        Self::with_hint(&error, error.code(), error.advice(), Exit::Refused)
+    }
+}
+
+impl From<IntegrateError> for Failure {
+    fn from(error: IntegrateError) -> Self {
+        Self::with_hint(&error, error.code(), error.advice(), Exit::Refused)
+    }
+}
+
 impl From<CheckError> for Failure {
     fn from(error: CheckError) -> Self {
-        let mut failure = Self::told(&error, error.code(), error.advice(), Exit::Refused);
+        let mut failure = Self::with_hint(&error, error.code(), error.advice(), Exit::Refused);
         if let CheckError::NotAgreed { names } = &error {
             failure.fields.insert("not_agreed", json!(names));
         }
@@ -254,7 +273,7 @@ impl From<CheckError> for Failure {
 
 impl From<ClipboardError> for Failure {
     fn from(error: ClipboardError) -> Self {
-        Self::told(&error, error.code(), error.hint(), Exit::Refused)
+        Self::with_hint(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
@@ -273,7 +292,7 @@ impl From<RunError> for Failure {
     }
 }
 
-/// What cannot be asked is a request that cannot be done; whoever was asked and did not answer has failed.
+/// A request that cannot be sent is the user's error; a failed call is the provider's.
 fn of_call(error: &AskError) -> Exit {
     match error {
         AskError::Stopped { .. } => Exit::Interrupted,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::{Exit, Failure};
 use aiwf_engine::config::ConfigError;
-use aiwf_engine::machine::{Action, FlowProblem, Phase, Refusal};
+use aiwf_engine::machine::{Action, FlowProblem, Phase, Refusal, Resolution};
 use aiwf_engine::package::{ExtractError, PackageError, RejectCode, Rejected, SelectError, SourceError};
 use aiwf_engine::profile::{
     NoComponent, ParamProblem, ProfileError, ProfileProblem, ProfileProblemKind, StandardsError,
@@ -22,7 +22,7 @@ use aiwf_engine::{
     WorktreeError,
 };
 
-/// A variant by name, and what a user sees of it.
+/// The name of a variant, and its failure.
 pub(super) type Sample = (&'static str, Failure);
 
 /// The failures of one enum. Every variant has one line or several, and the compiler says when one has none.
@@ -42,6 +42,8 @@ macro_rules! every_variant {
     }};
 }
 
+#[path = "failure_samples/bring.rs"]
+mod bring;
 #[path = "failure_samples/calls.rs"]
 mod calls;
 #[path = "failure_samples/checks.rs"]
@@ -59,7 +61,7 @@ mod trust;
 #[path = "failure_samples/worktree.rs"]
 mod worktree;
 
-/// Every list, with the type's name as it is in the source.
+/// All lists, with the names of the types in the source.
 pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
     vec![
         ("SessionError", session_errors()),
@@ -89,6 +91,8 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("ToolRefusal", calls::tool_refusals()),
         ("TrustError", trust::trust_errors()),
         ("CheckError", checks::check_errors()),
+        ("ImportError", bring::import_errors()),
+        ("IntegrateError", bring::integrate_errors()),
         ("WorktreeError", worktree::worktree_errors()),
         ("UserFileError", trust::user_file_errors()),
         ("StoreError", store::store_errors()),
@@ -96,6 +100,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("LockError", store::lock_errors()),
         ("AddressError", calls::address_errors()),
         ("ServeError", calls::serve_errors()),
+        ("PageError", calls::page_errors()),
         ("TokenError", calls::token_errors()),
         ("UsageError", commands::usage_errors()),
         ("ClipboardError", commands::clipboard_errors()),
@@ -178,6 +183,7 @@ fn self_running_report() -> ApplyReport {
         branch: None,
         commit: None,
         outdated: Vec::new(),
+        overlaps: Vec::new(),
     }
 }
 
@@ -226,6 +232,48 @@ fn session_errors() -> Vec<Sample> {
             found: text("react"),
             wanted: text("spring"),
         }],
+        NoVersion => [SessionError::NoVersion {
+            artifact: text("plan"),
+            id: text("2026-01-02-app"),
+            version: 7,
+            known: vec![1, 2],
+        }],
+        NotLines => [
+            SessionError::NotLines { given: text("14-12") },
+            SessionError::NotLines { given: text("0") },
+        ],
+        NotReopenable => [
+            SessionError::NotReopenable { id: text("2026-01-02-app"), artifact: text("code"), known: vec![] },
+            SessionError::NotReopenable {
+                id: text("2026-01-02-app"),
+                artifact: text("code"),
+                known: vec![text("plan"), text("implementation")],
+            },
+        ],
+        NoSuchLines => [
+            SessionError::NoSuchLines {
+                id: text("2026-01-02-app"),
+                on: text("plan"),
+                lines: text("90-99"),
+                n_lines: 12,
+                shown: Some(text("plan@1")),
+            },
+            SessionError::NoSuchLines {
+                id: text("2026-01-02-app"),
+                on: text("src/app.py"),
+                lines: text("99"),
+                n_lines: 12,
+                shown: None,
+            },
+            SessionError::NoSuchLines {
+                id: text("2026-01-02-app"),
+                on: text("plan"),
+                lines: text("1"),
+                n_lines: 0,
+                shown: Some(text("plan@1")),
+            },
+        ],
+        NoteWithoutReply => [SessionError::NoteWithoutReply],
         NoArtifact => [
             SessionError::NoArtifact { id: text("2026-01-02-app"), artifact: text("plan"), known: vec![] },
             SessionError::NoArtifact {
@@ -260,6 +308,7 @@ fn session_errors() -> Vec<Sample> {
                 branch: None,
                 commit: None,
                 outdated: Vec::new(),
+                overlaps: Vec::new(),
             }),
         }],
         NoSuchPhase => [SessionError::NoSuchPhase {
@@ -369,6 +418,7 @@ fn session_errors() -> Vec<Sample> {
             },
         }],
         ProfileExists => [SessionError::ProfileExists { name: text("react"), origin: "built-in" }],
+        NoModel => [SessionError::NoModel { name: text("jenerate"), known: texts(["generate", "react"]) }],
         NoHome => [SessionError::NoHome],
         UnknownProfile => [
             SessionError::UnknownProfile { name: text("raect"), known: texts(["react", "spring"]) },
@@ -388,7 +438,7 @@ fn session_errors() -> Vec<Sample> {
         ],
         HeldToReading => [SessionError::HeldToReading { provider: text("claude"), asked: "write" }],
         OverLimit => [SessionError::OverLimit {
-            message: text("$4.10 are spent, it might cost $1.20, and `max_cost` is $5.00"),
+            message: text("$4.10 is spent, the next call may cost $1.20, and $5.00 is the limit"),
         }],
         PersonCannotReply => [SessionError::PersonCannotReply { provider: text("manual") }],
         NoPrice => [
@@ -429,7 +479,7 @@ fn refusals() -> Vec<Sample> {
         NotNow => [
             Refusal::NotNow {
                 command: "approve",
-                situation: text("the planning prompt is yet to be sent"),
+                situation: text("the planning prompt has not been sent yet"),
                 possible: vec![Action::Step, Action::Run, Action::Reject, Action::Cancel],
             },
             Refusal::NotNow {
@@ -440,7 +490,7 @@ fn refusals() -> Vec<Sample> {
         ],
         OtherPhase => [Refusal::OtherPhase {
             wanted: phase("implement"),
-            situation: text("the plan prompt is yet to be written"),
+            situation: text("the plan prompt has not been written yet"),
             possible: vec![Action::Step, Action::Run, Action::Cancel],
         }],
         NoFeedback => [Refusal::NoFeedback],
@@ -452,6 +502,18 @@ fn refusals() -> Vec<Sample> {
         Settled => [Refusal::Settled { phase: phase("plan") }],
         NotAtGate => [Refusal::NotAtGate { path: text("plan.md") }],
         NotBound => [Refusal::NotBound { path: text("plan.md") }],
+        Applied => [Refusal::Applied],
+        Verdict => [Refusal::Verdict { artifact: text("review") }],
+        NotApproved => [Refusal::NotApproved {
+            artifact: text("plan"),
+            situation: text("the plan reply waits for approval"),
+            possible: vec![Action::Approve, Action::Reject],
+        }],
+        EmptyRemark => [Refusal::EmptyRemark],
+        LongRemark => [Refusal::LongRemark { n_bytes: 9_000, max: 8_192 }],
+        TooManyComments => [Refusal::TooManyComments { max: 1_000 }],
+        NoComment => [Refusal::NoComment { number: 7, known: vec![1, 2] }],
+        CommentSettled => [Refusal::CommentSettled { number: 2, resolution: Resolution::Dismissed }],
     })
 }
 
@@ -495,7 +557,7 @@ fn run_errors() -> Vec<Sample> {
         Unsendable => [RunError::Unsendable {
             fault: Fault {
                 code: text("CONTEXT_STILL_TOO_LARGE"),
-                message: text("the next request needs 9000 tokens and the window has 8000"),
+                message: text("the next request needs 9000 tokens but the window has 8000"),
                 hint: Some(text("raise `context_tokens` under `[workflow]`")),
             },
         }],
@@ -614,6 +676,7 @@ fn engine_errors() -> Vec<Sample> {
             pattern: text("src/**/*.rs"),
             searched: PathBuf::from("/home/me/app"),
         }],
+        ContextTooLarge => [EngineError::ContextTooLarge { path: ".cursor/rules/all.mdc".into(), limit: 1024 * 1024, most: 200 }],
         FilesTooLarge => [EngineError::FilesTooLarge { limit: 64 * 1024 * 1024 }],
         Prompt => [EngineError::Prompt(PromptError::MissingField { mode: "run", field: "agent" })],
         Store => [EngineError::Store(store_error())],

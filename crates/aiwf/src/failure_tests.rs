@@ -14,7 +14,7 @@ use super::{Failure, samples};
 use crate::commands::completions;
 
 /// Errors that are no type of their own to a user, and where their words go.
-const INNER: [(&str, &str); 12] = [
+const INNER: [(&str, &str); 13] = [
     ("ApplyProblem", "a line of `SessionError::NoPlace`"),
     ("CallError", "the result of a call, for a model; both of its variants are listed"),
     ("ConditionError", "a finding of `aiwf package check`"),
@@ -22,6 +22,7 @@ const INNER: [(&str, &str); 12] = [
     ("EditError", "words of a `Rejected`"),
     ("EventFault", "the problem of a line of a `JournalError`"),
     ("MenuFault", "a finding of `aiwf package check`"),
+    ("PageTaken", "its variants are listed with `PageError`"),
     ("ParamProblem", "a line of `SessionError::Params`"),
     ("PlanProblem", "a line of whatever cannot be written"),
     ("ToolError", "the result of a call, for a model"),
@@ -313,6 +314,8 @@ fn the_codes_of_all_errors() {
     CHANGED_SINCE_APPLY
     CHECK_NOT_AGREED
     CLIPBOARD_UNAVAILABLE
+    COMMENT_NOT_FOUND
+    COMMENT_SETTLED
     COMMIT_REFUSED
     COMPONENT_NOT_FOUND
     CONFIG_INVALID
@@ -343,7 +346,9 @@ fn the_codes_of_all_errors() {
     INPUT_INVALID
     JOURNAL_CHANGED
     JOURNAL_TOO_NEW
+    LIMIT_REACHED
     LIMIT_TOO_LOW
+    LINES_INVALID
     LLM_AUTH_FAILED
     LLM_BAD_RESPONSE
     LLM_ERROR
@@ -369,6 +374,7 @@ fn the_codes_of_all_errors() {
     PACKAGE_NOT_FOUND
     PACKAGE_OUTSIDE
     PACKAGE_REFUSED
+    PAGE_SERVED
     PARAMS_INVALID
     PERMISSION_DENIED
     PHASE_UNKNOWN
@@ -393,6 +399,7 @@ fn the_codes_of_all_errors() {
     SELF_RUNNING_FILES
     SERVER_UNTRUSTED
     SESSION_AMBIGUOUS
+    SESSION_APPLIED
     SESSION_CANCELLED
     SESSION_EMPTY
     SESSION_EXISTS

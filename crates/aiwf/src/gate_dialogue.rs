@@ -1,13 +1,14 @@
 //! Decides at a gate in a short dialogue on a terminal: look, then approve, reject, edit, hand over, or leave.
 //!
-//! In: where a session stands. Out: whether something was decided. It shows what the engine gives and calls the same
-//! decisions as the commands; it keeps no state of its own. Each choice is one key.
+//! In: the state of a session. Out: whether something was decided. It shows the engine's data and calls the same
+//! decisions as the commands; it has no state of its own. Each choice is one key.
 
 use std::path::PathBuf;
 
+use aiwf_engine::machine::{LineRange, VersionOutcome};
 use aiwf_engine::{
-    ApplyOptions, ApplyReport, ApproveOptions, Decided, Engine, PromptApproval, SeenGate, SessionError,
-    SessionReport, SessionStatus, WaitsFor, read_text,
+    ApplyOptions, ApplyReport, ApproveOptions, CommentTarget, Decided, Engine, PromptApproval, SeenGate,
+    SessionError, SessionReport, SessionStatus, WaitsFor, read_text,
 };
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
@@ -15,8 +16,8 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::clipboard;
 use crate::coloured_diff::coloured;
 use crate::command_error::CommandError;
-use crate::commands::apply::warn_about;
-use crate::commands::checks;
+use crate::commands::apply::{warn_about, warn_overlaps};
+use crate::commands::{checks, comment};
 use crate::escape::escaped_line;
 use crate::failure::Failure;
 use crate::gate_view;
@@ -24,23 +25,23 @@ use crate::key_press::{self, Pressed};
 use crate::output::{self, Output, Span};
 use crate::pager;
 
-/// What came of a dialogue.
+/// The result of a dialogue.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// Something was decided, and this came of it; the session may have continued.
+    /// The result of a decision; the session may have continued.
     Decided(Result<(), SessionError>),
-    /// Everything stays as it is.
+    /// The user left; nothing changed.
     Leave,
 }
 
-/// A key and what it does, in the order they are offered.
+/// A key and its effect, in the order of display.
 type Choice = (char, &'static str);
 
-const LEAVE: Choice = ('q', "leave; everything is kept");
-/// Ends the dialogue when a terminal gives nothing but nonsense.
+const LEAVE: Choice = ('q', "leave; all progress is saved");
+/// Ends the dialogue if a terminal keeps sending invalid input.
 const MAX_WRONG: usize = 100;
 
-/// Asks what to do where a session stands.
+/// Asks the user what to do next with a session.
 pub(crate) fn ask(engine: &Engine, report: &SessionReport, output: &Output<'_>) -> Result<Answer, Failure> {
     let choices = choices(report);
     if choices.is_empty() {
@@ -56,7 +57,7 @@ pub(crate) fn ask(engine: &Engine, report: &SessionReport, output: &Output<'_>) 
         match gate.follow(key, engine, output) {
             Ok(Some(done)) => return Ok(Answer::Decided(done.map(drop))),
             Ok(None) => {}
-            // A look that failed decides nothing: the gate is still there.
+            // A failed view decides nothing: the gate is still open.
             Err(failure) => output::note_failure(&failure),
         }
     }
@@ -76,7 +77,7 @@ impl Gate {
         Ok(Self { report, seen })
     }
 
-    /// Does what a key stands for; nothing when that was no decision.
+    /// Performs a key's action; `None` if it was not a decision.
     fn follow(
         &mut self,
         key: char,
@@ -89,14 +90,31 @@ impl Gate {
         let done = match key {
             'a' if self.report.waits_for == Some(WaitsFor::Decision) => deciding.accept(id),
             'a' => deciding.approve(id, &ApproveOptions::default()),
+            'n' => match read_line("note for the next phases: ")?.filter(|note| !note.is_empty()) {
+                Some(note) => {
+                    deciding.approve(id, &ApproveOptions { note: Some(note), ..ApproveOptions::default() })
+                }
+                None => return Ok(None),
+            },
+            'c' if self.report.waits_for == Some(WaitsFor::ReplyApproval) => {
+                comment(engine, &self.report)?;
+                *self = Self::look(engine, engine.session_report(id)?)?;
+                return Ok(None);
+            }
+            'r' if self.report.open_comments > 0 => {
+                match read_line("feedback (Enter alone sends the open comments): ")? {
+                    Some(feedback) => deciding.reject(id, &feedback),
+                    None => return Ok(None),
+                }
+            }
             'r' => match read_feedback(engine)? {
                 Some(feedback) => deciding.reject(id, &feedback),
                 None => return Ok(None),
             },
-            't' => deciding.retry(id),
+            't' => deciding.retry(id, None),
             'g' => deciding.run_session(id),
             's' => match choose_provider(engine, self.report.provider.as_deref())? {
-                Some(provider) => deciding.retry_with(id, Some(&provider)),
+                Some(provider) => deciding.retry(id, Some(&provider)),
                 None => return Ok(None),
             },
             'c' => {
@@ -133,7 +151,7 @@ impl Gate {
     }
 }
 
-/// What can be done where a session stands.
+/// The choices in the current state.
 fn choices(report: &SessionReport) -> Vec<Choice> {
     match report.waits_for {
         Some(WaitsFor::PromptApproval) => vec![
@@ -155,6 +173,8 @@ fn choices(report: &SessionReport) -> Vec<Choice> {
         ],
         Some(WaitsFor::ReplyApproval) => vec![
             ('a', "approve"),
+            ('n', "approve with a note"),
+            ('c', "comment on a line"),
             ('e', "edit"),
             ('r', "reject with feedback"),
             ('d', "diff"),
@@ -175,30 +195,31 @@ fn choices(report: &SessionReport) -> Vec<Choice> {
             choices.push(LEAVE);
             choices
         }
-        Some(WaitsFor::Decision) => vec![('r', "begin again with feedback"), LEAVE],
-        Some(WaitsFor::NextPhase) => vec![('g', "go on with this phase"), LEAVE],
+        Some(WaitsFor::Decision) => vec![('r', "start over with feedback"), LEAVE],
+        Some(WaitsFor::NextPhase) => vec![('g', "continue with this phase"), LEAVE],
         Some(WaitsFor::Budget | WaitsFor::Answer) | None => Vec::new(),
     }
 }
 
-/// Where the result of a complete session goes, after showing it; nothing when it stays in the session.
+/// Shows the result of a complete session and asks where to apply it; `None` to leave it in the session.
 pub(crate) fn ask_apply(
     engine: &Engine,
     id: &str,
     options: &ApplyOptions,
     output: &Output<'_>,
 ) -> Result<Option<ApplyOptions>, Failure> {
-    debug_assert!(!output.is_json(), "a dialogue is for people");
+    debug_assert!(!output.is_json(), "a dialogue needs a person");
     let dry = ApplyOptions { is_dry_run: true, ..options.clone() };
     let report = engine.apply(Some(id), &dry)?;
     let diff: String = report.files.iter().map(|file| file.diff.as_str()).collect();
     pager::show(engine, &coloured(&diff))?;
     warn_about(&report);
+    warn_overlaps(&report.overlaps);
     warn_conflicts(&report);
     let is_branch = report.branch.is_some();
-    let mut choices = vec![('a', if is_branch { "put it on the branch" } else { "apply to your files" })];
+    let mut choices = vec![('a', if is_branch { "write it to the branch" } else { "apply to your files" })];
     if !is_branch && engine.has_repository() {
-        choices.push(('b', "put it on a new branch"));
+        choices.push(('b', "write it to a new branch"));
         if !options.commits {
             choices.push(('c', "apply and commit"));
         }
@@ -214,7 +235,7 @@ pub(crate) fn ask_apply(
     for _ in 0..MAX_WRONG {
         match read_key(&choices)? {
             Some('a') => return Ok(Some(options.clone())),
-            // An empty name stands for one made from the request.
+            // An empty name means one made from the request.
             Some('b') => return Ok(Some(ApplyOptions { branch: Some(String::new()), ..options.clone() })),
             Some('c') => return Ok(Some(ApplyOptions { commits: true, ..options.clone() })),
             Some('d') => pager::show(engine, &coloured(&diff))?,
@@ -234,7 +255,7 @@ fn warn_conflicts(report: &ApplyReport) {
     }
 }
 
-/// Offers keys until one of them is pressed; nothing when the person leaves.
+/// Shows the keys until one is pressed; `None` if the user leaves.
 fn read_key(choices: &[Choice]) -> Result<Option<char>, Failure> {
     let offer = offered(choices, output::screen().columns);
     for _ in 0..MAX_WRONG {
@@ -258,7 +279,7 @@ fn no_terminal(error: std::io::Error) -> Failure {
     CommandError::NoTerminal(error.into()).into()
 }
 
-/// The keys with what they do, wrapped between them.
+/// The keys with their effects, wrapped between entries.
 fn offered(choices: &[Choice], width: usize) -> Vec<Span> {
     let mut spans = vec![(Style::new(), "\n".to_owned())];
     let mut column = 0;
@@ -278,9 +299,9 @@ fn offered(choices: &[Choice], width: usize) -> Vec<Span> {
     spans
 }
 
-/// Why something is rejected: a line, or a text from the editor; nothing when there is none.
+/// Reads feedback as a line or from the editor; `None` if there is none.
 fn read_feedback(engine: &Engine) -> Result<Option<String>, Failure> {
-    const TEMPLATE: &str = "\n# What should be different? Lines that begin with `#` are left out.\n";
+    const TEMPLATE: &str = "\n# What should change? Lines that start with `#` are ignored.\n";
     let Some(line) = read_line("feedback (Enter alone opens your editor): ")? else { return Ok(None) };
     let feedback =
         if line.is_empty() { without_comments(&engine.edit_text("feedback.md", TEMPLATE)?) } else { line };
@@ -297,9 +318,35 @@ pub(crate) fn without_comments(text: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
+/// A comment on lines of the reply at the gate, or of a file that it changes.
+fn comment(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
+    let id = Some(report.session_id.as_str());
+    let versions = engine.session_versions(id)?;
+    let pending = versions.iter().find(|version| version.outcome == VersionOutcome::Pending);
+    let Some(pending) = pending else {
+        output::note("there is no reply to comment on\n");
+        return Ok(());
+    };
+    let Some(typed) = read_line("line or range, FILE:LINE, or Enter for all of it: ")? else { return Ok(()) };
+    let place = if typed.is_empty() {
+        pending.name.clone()
+    } else if LineRange::parse(&typed).is_some() {
+        format!("{}:{typed}", pending.name)
+    } else {
+        typed
+    };
+    let Some(text) = read_line("comment: ")?.filter(|text| !text.is_empty()) else {
+        output::note("no comment was added\n");
+        return Ok(());
+    };
+    let done = engine.add_comment(id, &CommentTarget::parse(&place)?, &text)?;
+    output::note(&comment::shown(&done.comment));
+    Ok(())
+}
+
 /// A provider that works, by its number or its name.
 fn choose_provider(engine: &Engine, current: Option<&str>) -> Result<Option<String>, Failure> {
-    output::note("looking for providers that work\n");
+    output::note("looking for working providers\n");
     let mut providers = engine.providers(None)?;
     providers.retain(|provider| provider.can_be_asked && Some(provider.name.as_str()) != current);
     for (number, provider) in (1..).zip(&providers) {
@@ -315,14 +362,15 @@ fn choose_provider(engine: &Engine, current: Option<&str>) -> Result<Option<Stri
     })
 }
 
-/// A reply that a person brings: pasted, or in a file.
+/// Reads a reply from the user: pasted, or from a file.
 fn read_reply(key: char, engine: &Engine) -> Result<Option<String>, Failure> {
     if key == 'f' {
         let Some(path) = read_line("file: ")?.filter(|path| !path.is_empty()) else { return Ok(None) };
         return Ok(Some(read_text(&engine.settings().current_dir.join(PathBuf::from(path)))?));
     }
-    let ask =
-        || output::note("paste the reply; end it with a line of only . or with Ctrl-D; Ctrl-C drops it\n");
+    let ask = || {
+        output::note("paste the reply; finish with a line that is only . or with Ctrl-D; Ctrl-C cancels\n");
+    };
     let Some(bytes) = key_press::paste(ask).map_err(no_terminal)? else {
         output::note("\ndropped\n");
         return Ok(None);
@@ -345,7 +393,7 @@ fn copy_prompt(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line of the terminal, as it was typed; nothing when the input ended.
+/// A line as typed; `None` at the end of the input.
 fn read_line(prompt: &str) -> Result<Option<String>, Failure> {
     output::note(prompt);
     let mut line = String::new();
@@ -361,7 +409,7 @@ mod tests {
     fn keys_are_wrapped_between_them() {
         let choices = [('a', "approve"), ('r', "reject with feedback"), ('d', "diff"), LEAVE];
         let text: String = offered(&choices, 40).into_iter().map(|(_, text)| text).collect();
-        assert_eq!(text, "\na approve · r reject with feedback\nd diff · q leave; everything is kept\n> ");
+        assert_eq!(text, "\na approve · r reject with feedback\nd diff · q leave; all progress is saved\n> ");
         assert!(text.lines().all(|line| line.width() <= 40));
     }
 

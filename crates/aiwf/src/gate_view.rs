@@ -1,6 +1,6 @@
-//! What a person sees at a gate before they decide: what waits, the reply or the diff, checks, sizes and cost.
+//! What a person sees at a gate before they decide: the prompt or reply, the diff, checks, sizes and cost.
 //!
-//! In: a report. Out: spans for the terminal. It decides nothing and asks nothing.
+//! In: a report. Out: spans for the terminal. Decides and asks nothing.
 
 use aiwf_engine::machine::Total;
 use aiwf_engine::{Engine, SessionReport, WaitsFor, left_out_lines};
@@ -17,7 +17,6 @@ const PLAIN: Style = Style::new();
 const TITLE: Style = Style::new().bold();
 const WARNING: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Yellow))).bold();
 
-/// Shows what waits.
 pub(crate) fn show(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
     if report.waits_for == Some(WaitsFor::ReplyApproval) {
         pager::show(engine, &reply(engine, report)?)?;
@@ -26,7 +25,7 @@ pub(crate) fn show(engine: &Engine, report: &SessionReport) -> Result<(), Failur
     Ok(())
 }
 
-/// The reply at the gate: what it changes, else what it says.
+/// The reply at the gate: its changes, else its text.
 fn reply(engine: &Engine, report: &SessionReport) -> Result<Vec<Span>, Failure> {
     let id = Some(report.session_id.as_str());
     let mut spans = vec![(PLAIN, "\n".to_owned())];
@@ -37,7 +36,7 @@ fn reply(engine: &Engine, report: &SessionReport) -> Result<Vec<Span>, Failure> 
     Ok(spans)
 }
 
-/// What the reply at the gate changes.
+/// The changes of the reply at the gate.
 pub(crate) fn show_diff(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
     if let Some(diff) = engine.pending_diff(Some(report.session_id.as_str()))? {
         return pager::show(engine, &coloured(&diff));
@@ -46,7 +45,6 @@ pub(crate) fn show_diff(engine: &Engine, report: &SessionReport) -> Result<(), F
     Ok(())
 }
 
-/// The prompt as it is on disk.
 pub(crate) fn show_prompt(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
     let (path, text) = engine.session_file(Some(report.session_id.as_str()), "prompt")?;
     pager::show(
@@ -55,7 +53,7 @@ pub(crate) fn show_prompt(engine: &Engine, report: &SessionReport) -> Result<(),
     )
 }
 
-/// What waits, and the figures a decision needs.
+/// What is waiting, and the numbers for a decision.
 fn summary(engine: &Engine, report: &SessionReport) -> Vec<Span> {
     let mut spans = vec![(TITLE, format!("\n{}: {}\n", report.phase, what_waits(report)))];
     let mut line = |style: Style, name: &str, value: &str| {
@@ -80,7 +78,7 @@ fn summary(engine: &Engine, report: &SessionReport) -> Vec<Span> {
         line(PLAIN, "output", &check.output);
     }
     for file in &report.self_running {
-        line(WARNING, "runs", &format!("{} ({} runs it by itself)", file.path, file.run_by));
+        line(WARNING, "runs", &format!("{} (run automatically by {})", file.path, file.run_by));
     }
     for problem in &report.problems {
         line(WARNING, "problem", problem);
@@ -104,7 +102,7 @@ fn prompt_size(engine: &Engine, report: &SessionReport) -> Option<String> {
     Some(format!("the prompt has {about}{} tokens", thousands(size.tokens)))
 }
 
-/// What the session cost so far; nothing before the first call.
+/// The cost of the session so far; empty before the first call.
 fn cost(engine: &Engine, report: &SessionReport) -> Option<String> {
     let total = engine.session_usage(Some(report.session_id.as_str())).ok()?.total;
     (total.calls > 0).then(|| cost_so_far(&total))
@@ -118,7 +116,7 @@ fn cost_so_far(total: &Total) -> String {
         }
         _ => String::new(),
     };
-    // Where some calls are unknown, what is known is a lower bound.
+    // If some calls are unknown, the sum is a lower bound.
     let at_least = if total.calls_without_cost > 0 { "at least " } else { "" };
     let cost =
         total.cost.map_or("cost unknown".to_owned(), |cost| format!("{at_least}${:.4}", cost.as_f64()));
@@ -137,15 +135,15 @@ fn thousands(number: u64) -> String {
     grouped
 }
 
-/// What waits, as a sentence.
+/// What is waiting, as a sentence.
 fn what_waits(report: &SessionReport) -> String {
     let provider = escaped_line(report.provider.as_deref().unwrap_or("the provider"));
     match report.waits_for {
-        Some(WaitsFor::PromptApproval) => format!("the prompt for {provider} waits for your approval"),
+        Some(WaitsFor::PromptApproval) => format!("the prompt for {provider} is waiting for your approval"),
         Some(WaitsFor::Reply) => "paste the prompt into your chat, then bring back its reply".to_owned(),
-        Some(WaitsFor::ReplyApproval) => format!("the reply of {provider} waits for your approval"),
-        Some(WaitsFor::Retry) => format!("{provider} gave no reply"),
-        Some(WaitsFor::CheckConsent) => "checks wait for your consent to their commands".to_owned(),
+        Some(WaitsFor::ReplyApproval) => format!("the reply from {provider} is waiting for your approval"),
+        Some(WaitsFor::Retry) => format!("{provider} did not reply"),
+        Some(WaitsFor::CheckConsent) => "checks are waiting for your consent to their commands".to_owned(),
         Some(WaitsFor::Decision) => {
             let change = report.change.as_ref();
             let verdict = change.and_then(|change| change.verdicts.get(&report.phase));
@@ -153,10 +151,10 @@ fn what_waits(report: &SessionReport) -> String {
             match (verdict, failed) {
                 (_, 1..) => format!("{failed} of {} checks failed; you decide", report.checks.len()),
                 (Some(verdict), 0) => format!("the verdict is {}; you decide", verdict.as_str()),
-                (None, 0) => "you decide what follows".to_owned(),
+                (None, 0) => "you decide what comes next".to_owned(),
             }
         }
-        Some(WaitsFor::NextPhase) => "the next phase starts when you say so".to_owned(),
+        Some(WaitsFor::NextPhase) => "the next phase starts when you approve".to_owned(),
         Some(WaitsFor::Budget) => "the budget is used up".to_owned(),
         Some(WaitsFor::Answer) => "waiting for your answer".to_owned(),
         None => "nothing waits".to_owned(),

@@ -1,7 +1,8 @@
 //! Reads single keys and pasted texts from a terminal, without Enter.
 //!
 //! The terminal has its usual mode before and after each call, whatever ends the wait: Ctrl-C arrives as a key, and a
-//! signal ends the wait before it ends the program. What was typed before a question is dropped: it was no answer to it.
+//! signal ends the wait before it ends the program. Input typed before a question is dropped: it was not an answer to
+//! it.
 
 use std::io;
 use std::sync::Arc;
@@ -22,7 +23,6 @@ const CTRL_C: u8 = 0x03;
 const CTRL_D: u8 = 0x04;
 const BACKSPACE: [u8; 2] = [0x08, 0x7f];
 
-/// What a person did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pressed {
     Key(char),
@@ -41,7 +41,7 @@ pub(crate) fn press(ask: impl FnOnce()) -> io::Result<Pressed> {
     Ok(meaning(bytes.get(..n_read).unwrap_or_default()))
 }
 
-/// What the bytes of one read are.
+/// Interprets the bytes of one read.
 fn meaning(bytes: &[u8]) -> Pressed {
     match bytes {
         [] | [CTRL_C | CTRL_D] => Pressed::End,
@@ -58,7 +58,7 @@ fn meaning(bytes: &[u8]) -> Pressed {
 
 /// Asks, and reads a text of several lines; it ends with a line of only `.` or with Ctrl-D, and Ctrl-C drops it.
 ///
-/// The terminal's own line editing is off, since it cuts lines at 4,096 bytes.
+/// Turns off the terminal's own line editing, which cuts lines at 4,096 bytes.
 pub(crate) fn paste(ask: impl FnOnce()) -> io::Result<Option<Vec<u8>>> {
     let terminal = KeyMode::enter(Echo::On)?;
     ask();
@@ -150,7 +150,7 @@ impl KeyMode {
         Ok(entered)
     }
 
-    /// Waits for input; nothing is read when the wait ended.
+    /// Waits for input; reads nothing if the wait was interrupted.
     fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
         while !self.is_ending.load(Ordering::SeqCst) {
             match poll(&mut [PollFd::new(&stdin(), PollFlags::IN)], Some(&EVERY)) {

@@ -1,6 +1,6 @@
 //! Reads lines from a person at a terminal: editing, history, several lines in one.
 //!
-//! A line that ends with `\` goes on in the next; a pasted text stays whole. The history is in the user's cache
+//! A line that ends with `\` continues on the next one; pasted text stays whole. The history is in the user's cache
 //! directory, private and bounded; without one there is a history of this talk alone.
 
 use std::path::{Path, PathBuf};
@@ -19,7 +19,6 @@ use crate::failure::Failure;
 /// How many lines the history keeps.
 const MAX_HISTORY: usize = 1000;
 
-/// What a person did.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// They gave a text.
@@ -51,7 +50,7 @@ impl LineEditor {
             Some(cache.join("talk-history"))
         });
         if let Some(history) = &history {
-            // There is none before the first talk.
+            // There is no file before the first conversation.
             drop(editor.load_history(history));
         }
         Ok(Self { editor, history })
@@ -62,7 +61,7 @@ impl LineEditor {
         match self.editor.readline(prompt) {
             Ok(line) => {
                 let line = joined(&line);
-                // Talking goes on without a history.
+                // The conversation continues without a history.
                 drop(self.editor.add_history_entry(line.as_str()));
                 if let Some(history) = &self.history {
                     drop(self.editor.append_history(history));

@@ -1,4 +1,4 @@
-//! What is shown while a model works at a run: its words as they arrive, and the tools it uses.
+//! Shows a run while a model works on it: its text as it arrives, and the tools it calls.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,16 +16,16 @@ const TICK: Duration = Duration::from_millis(200);
 /// A tool that took longer is worth a second line.
 const LONG: Duration = Duration::from_secs(2);
 
-/// Whether the words of the model are shown as they arrive.
+/// Whether the model's text is shown as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Streaming {
     /// They are.
     Live,
-    /// Whoever asked prints them at the end.
+    /// The caller prints it at the end.
     AtEnd,
 }
 
-/// What a person sees; clones share it.
+/// The screen; clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     shown: Arc<Mutex<Shown>>,
@@ -37,9 +37,9 @@ struct Shown {
     is_watched: bool,
     waiting: Option<ProgressBar>,
     is_at_line_start: bool,
-    /// What the call under way has said.
+    /// The text of the current call.
     current: String,
-    /// What the calls before it in this turn have said.
+    /// The texts of earlier calls in this turn.
     said: Vec<String>,
 }
 
@@ -56,13 +56,13 @@ impl Screen {
         Self { shown: Arc::new(Mutex::new(shown)) }
     }
 
-    /// What an engine tells goes on this screen.
+    /// A watcher that shows the engine's events on this screen.
     pub(crate) fn watcher(&self) -> impl Fn(CallEvent<'_>) + Send + Sync + use<> {
         let screen = self.clone();
         move |event| screen.lock().show(event)
     }
 
-    /// Forgets what was said in turns before.
+    /// Forgets the texts of earlier turns.
     pub(crate) fn begin_turn(&self) {
         let mut shown = self.lock();
         shown.current.clear();
@@ -76,7 +76,7 @@ impl Screen {
         shown.end_line();
     }
 
-    /// Whether a reply stands on the screen already.
+    /// Whether a reply is already on the screen.
     pub(crate) fn has_shown(&self, reply: &str) -> bool {
         let shown = self.lock();
         shown.said.iter().chain([&shown.current]).any(|said| said.trim() == reply.trim())
@@ -105,7 +105,7 @@ impl Shown {
             CallEvent::Restarted => {
                 if !self.current.is_empty() {
                     self.current.clear();
-                    self.dim("(the answer begins again)");
+                    self.dim("(the answer starts again)");
                 }
             }
             CallEvent::ToolStarted { name, about } => self.dim(format!("· {name} {about}").trim_end()),
@@ -152,7 +152,7 @@ impl Shown {
         }
     }
 
-    /// A line beside the conversation.
+    /// Prints a dimmed line between the texts.
     fn dim(&mut self, line: &str) {
         self.stop_waiting();
         self.end_line();
@@ -199,7 +199,7 @@ mod tests {
     const END: CallEvent<'_> = CallEvent::Ended { is_ok: true, elapsed: Duration::ZERO };
 
     #[test]
-    fn what_any_call_of_the_turn_has_said_is_shown() {
+    fn texts_of_all_calls_of_the_turn_count_as_shown() {
         let screen = told(&[CALL, CallEvent::Text("Let me "), CallEvent::Text("look.\n"), END, CALL, END]);
         assert!(screen.has_shown("Let me look."));
         assert!(!screen.has_shown("Done."));

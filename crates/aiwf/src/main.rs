@@ -19,6 +19,7 @@ mod failure;
 mod gate_dialogue;
 mod gate_view;
 mod key_press;
+mod lean_twin;
 mod line_editor;
 mod live;
 mod markdown;
@@ -33,14 +34,12 @@ mod shell_word;
 mod suggestion;
 mod talk;
 mod typed_path;
+mod typed_text;
 mod usage;
 mod usage_error;
 
 use std::process::ExitCode;
 
-use clap::FromArgMatches as _;
-
-use cli::Cli;
 use exit::Exit;
 use output::Output;
 
@@ -55,26 +54,16 @@ fn run() -> Exit {
     if let Some(exit) = completer::answer_if_asked() {
         return exit;
     }
-    let mut command = cli::command();
-    if is_root_help_asked_for() {
-        command = cli::with_profiles(command);
-    }
-    let parsed = command.try_get_matches_from_mut(std::env::args_os());
-    match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    match cli::parse() {
         Ok(cli) => {
             let output = Output::new(cli.json, cli.command.name());
             commands::run(&cli, &output).unwrap_or_else(|failure| output.failure(&failure))
         }
-        Err(error) => output::usage(&error, &command),
+        Err(unread) => {
+            let (error, command) = *unread;
+            output::usage(&error, &command)
+        }
     }
-}
-
-/// Whether the help of the program itself is asked for: only then are profiles looked at.
-fn is_root_help_asked_for() -> bool {
-    let words: Vec<_> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let is_help = |word: &String| matches!(word.as_str(), "-h" | "--help" | "help");
-    let has_command = words.iter().any(|word| !word.starts_with('-') && word != "help");
-    !has_command && (words.is_empty() || words.iter().any(is_help))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Renders Markdown for a terminal: headings bold, lists indented, code apart, lines wrapped.
 //!
-//! In: text of a model, and the width. Out: spans with a style each. Only the marks of bold words are left out; comments,
-//! links and everything else stay readable, because what is approved must be seen whole. Code and tables are not wrapped.
+//! In: text of a model, and the width. Out: styled spans. Only the marks of bold text are removed; comments, links and
+//! everything else stay readable, because what is approved must be seen whole. Code and tables are not wrapped.
 
 use anstyle::{AnsiColor, Color, Style};
 use unicode_width::UnicodeWidthStr as _;
@@ -54,7 +54,7 @@ fn is_heading(line: &str) -> bool {
     (1..=6).contains(&(line.len() - rest.len())) && rest.starts_with(' ')
 }
 
-/// How far the lines that follow are indented: below the text of a list item or a quotation.
+/// The indentation of continuation lines: below the text of a list item or a quotation.
 fn hanging_indent(line: &str) -> usize {
     let rest = line.trim_start_matches(' ');
     let indent = line.len() - rest.len();
@@ -68,7 +68,7 @@ fn hanging_indent(line: &str) -> usize {
     indent + marker
 }
 
-/// The spans of a line: bold words without their marks, code with them.
+/// The spans of a line: bold text without its marks, code with them.
 fn inline(line: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut plain = String::new();
@@ -84,7 +84,7 @@ fn inline(line: &str) -> Vec<Span> {
             spans.push((style, shown.to_owned()));
             whole.len()
         } else {
-            // A run of marks that opens nothing is text, as a whole.
+            // A run of marks that opens nothing is plain text.
             let n_marks = rest.len() - rest.trim_start_matches('`').len();
             let n_bytes = n_marks.max(first.len_utf8());
             plain.push_str(rest.get(..n_bytes).unwrap_or_default());
@@ -108,7 +108,7 @@ fn code_span(text: &str) -> Option<&str> {
     text.get(..marks.len() + end?.0 + marks.len())
 }
 
-/// Bold words: with their marks, and without.
+/// Bold text: with its marks, and without.
 fn bold_span(text: &str) -> Option<(&str, &str)> {
     let after = text.strip_prefix("**")?;
     let end = after.find("**")?;
@@ -124,7 +124,7 @@ fn wrap(line: Vec<Span>, indent: usize, width: usize, spans: &mut Vec<Span>) {
     let mut is_at_start = true;
     for word in words(line) {
         let n_columns: usize = word.iter().map(|(_, text)| text.width()).sum();
-        // Blanks at the beginning are words without text: they indent.
+        // Leading blanks are words without text, for indentation.
         let has_room = column + usize::from(!is_at_start) + n_columns <= width;
         if !has_room && column > indent {
             spans.push((PLAIN, format!("\n{}", " ".repeat(indent))));
@@ -145,7 +145,7 @@ fn wrap(line: Vec<Span>, indent: usize, width: usize, spans: &mut Vec<Span>) {
     spans.push((PLAIN, "\n".to_owned()));
 }
 
-/// What stands between blanks; a word may have several styles.
+/// Splits a line into words; a word may have several styles.
 fn words(line: Vec<Span>) -> Vec<Vec<Span>> {
     let mut words: Vec<Vec<Span>> = vec![Vec::new()];
     for (style, text) in line {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_lists_and_code_are_told_apart() {
+    fn headings_lists_and_code_are_distinguished() {
         let text = "# Plan\n\n- **Add** `--json` to `list`\n  1. one\n\n```rust\nlet x = **y;\n```\nend\n";
         insta::assert_snapshot!(shown(text, 80), @r"
         [b:#] [b:Plan]

@@ -1,4 +1,4 @@
-//! Prints results to the standard output and everything else to the standard error.
+//! Prints results to stdout and everything else to stderr.
 //!
 //! The only file that writes to either, so that text of others cannot reach a terminal unescaped: on a terminal
 //! everything goes through [`Escaped`], and only the colours put in here pass. In a pipe bytes stay as they are.
@@ -51,7 +51,7 @@ struct FailureJson<'a> {
     fields: &'a BTreeMap<&'static str, Value>,
 }
 
-/// What went wrong: a name for programs, words for people, and one thing to do.
+/// An error: a code for programs, a message for people, and one thing to do.
 #[derive(Serialize)]
 pub(crate) struct ErrorJson<'a> {
     code: &'a str,
@@ -88,7 +88,7 @@ impl<'a> Output<'a> {
         Ok(exit)
     }
 
-    /// Prints what went wrong.
+    /// Prints a failure.
     pub(crate) fn failure(&self, failure: &Failure) -> Exit {
         if failure.is_about == About::ReaderGone {
             return Exit::Done;
@@ -106,7 +106,7 @@ impl<'a> Output<'a> {
 /// Where a result goes.
 pub(crate) type Out = BufWriter<Escaped<io::StdoutLock<'static>>>;
 
-/// Prints a result: as it is in a pipe, escaped on a terminal.
+/// Prints a result: unchanged in a pipe, escaped on a terminal.
 pub(crate) fn print(write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), Failure> {
     print_as(Passing::Text, write)
 }
@@ -144,7 +144,7 @@ fn print_failure_json(command: &str, failure: &Failure) {
     }
 }
 
-/// Prints what went wrong to the standard error.
+/// Prints a failure to stderr.
 pub(crate) fn note_failure(failure: &Failure) {
     let error = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
     let hint = Style::new().fg_color(Some(AnsiColor::Cyan.into())).bold();
@@ -168,7 +168,7 @@ pub(crate) fn note_failure(failure: &Failure) {
 
 const PLAIN: Style = Style::new();
 
-/// Prints to the standard error; nothing is lost if that does not work.
+/// Prints to stderr; a write error is ignored.
 pub(crate) fn note(text: &str) {
     note_styled(&[(PLAIN, text.to_owned())]);
 }
@@ -190,7 +190,7 @@ pub(crate) fn note_styled(parts: &[Span]) {
     }
 }
 
-/// The same as a text with escape sequences, for a program that shows it; without colours where none are wanted.
+/// The spans as text with escape sequences, for a pager; without colours if they are turned off.
 pub(crate) fn styled_text(parts: &[Span]) -> String {
     let is_coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
     let styled = |(style, text): &Span| {
@@ -205,38 +205,38 @@ pub(crate) fn print_piece(text: &str) {
     drop(print(|out| out.write_all(text.as_bytes())));
 }
 
-/// Whether what is said on the way stands on the standard error as lines of JSON.
-static IS_SAID_AS_EVENTS: AtomicBool = AtomicBool::new(false);
+/// Whether progress is printed to stderr as lines of JSON.
+static IS_JSON_PROGRESS: AtomicBool = AtomicBool::new(false);
 
-/// From now on, what is said on the way is a line of JSON each, so that a program can read the standard error.
-pub(crate) fn say_as_events() {
-    IS_SAID_AS_EVENTS.store(true, Ordering::Relaxed);
+/// From now on, prints progress as lines of JSON, so that a program can read stderr.
+pub(crate) fn report_progress_as_json() {
+    IS_JSON_PROGRESS.store(true, Ordering::Relaxed);
 }
 
-/// Says on the standard error what is being done.
+/// Prints a progress line to stderr.
 pub(crate) fn say(line: &str) {
-    if IS_SAID_AS_EVENTS.load(Ordering::Relaxed) {
+    if IS_JSON_PROGRESS.load(Ordering::Relaxed) {
         note(&format!("{}\n", serde_json::json!({ "event": "note", "message": line })));
     } else {
         note(&format!("{line}\n"));
     }
 }
 
-/// Prints what a person should know about the sources of a prompt.
+/// Prints problems with the sources of a prompt.
 pub(crate) fn problems(problems: &[Problem]) {
     for problem in problems {
         warn(&escaped_line(&format!("{}: {}", problem.source, problem.message)));
     }
 }
 
-/// Prints what a request was to hold and does not, one line for each reason.
+/// Prints what a request leaves out, one line for each reason.
 pub(crate) fn left_out(left_out: &[LeftOut]) {
     for line in left_out_lines(left_out) {
         warn(&escaped_line(&line));
     }
 }
 
-/// Prints what a person should know although it stops nothing.
+/// Prints a warning.
 pub(crate) fn warn(text: &str) {
     let warning = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
     note_styled(&[(warning, "warning:".to_owned()), (PLAIN, format!(" {text}\n"))]);
@@ -247,36 +247,36 @@ pub(crate) fn server_starts(server: &str, command: &str) {
     note(&format!("starting `{server}`: {}\n", escaped_line(command)));
 }
 
-/// Says that something of somebody else is trusted from now on.
+/// Reports that a foreign ledger is trusted from now on.
 pub(crate) fn adopts(kind: &str, id: &str) {
     note(&format!("adopted {kind} {}\n", escaped_line(id)));
 }
 
-/// Says that the program waits, when it waits for a person.
+/// Says that the program is waiting for input, if it reads from a terminal.
 pub(crate) fn note_waiting_for_input() {
     if io::stdin().is_terminal() {
-        note("reading from the terminal; end it with Ctrl-D\n");
+        note("reading from the terminal; press Ctrl-D to finish\n");
     }
 }
 
-/// Whether a person can be asked.
+/// Whether the user can be asked.
 pub(crate) fn can_ask(output: &Output<'_>) -> bool {
     !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Sends a control sequence of ours to the terminal; false when there is none.
+/// Sends a control sequence to the terminal; returns false if there is none.
 pub(crate) fn control_terminal(sequence: &str) -> bool {
     let send =
         |mut out: Box<dyn Write>| out.write_all(sequence.as_bytes()).and_then(|()| out.flush()).is_ok();
     (is_watched() && send(Box::new(io::stderr()))) || (is_stdout_watched() && send(Box::new(io::stdout())))
 }
 
-/// Whether a person watches the standard error.
+/// Whether stderr is a terminal.
 pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Whether a person watches the standard output.
+/// Whether stdout is a terminal.
 pub(crate) fn is_stdout_watched() -> bool {
     io::stdout().is_terminal()
 }
@@ -286,7 +286,7 @@ pub(crate) fn is_json_asked_for() -> bool {
     std::env::args_os().any(|word| word == "--json")
 }
 
-/// Prints help, the version, or what is wrong with the command line.
+/// Prints help, the version, or a usage error.
 pub(crate) fn usage(error: &clap::Error, root: &clap::Command) -> Exit {
     use clap::error::ErrorKind;
     if !error.use_stderr() && is_json_asked_for() {
@@ -307,7 +307,7 @@ pub(crate) fn usage(error: &clap::Error, root: &clap::Command) -> Exit {
     }
     let is_json = is_json_asked_for();
     if !is_json && error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // Nothing was asked for yet: the help says what there is.
+        // No command was given: the help lists them.
         drop(print_help(error));
         return Exit::Usage;
     }
@@ -315,9 +315,9 @@ pub(crate) fn usage(error: &clap::Error, root: &clap::Command) -> Exit {
     Output::new(is_json, &command.name).failure(&usage::error_of(error, &command).into())
 }
 
-/// Prints what clap has to say; on a terminal with its colours and nothing else that a terminal obeys.
+/// Prints clap's text; on a terminal with its colours but no other control sequences.
 ///
-/// A profile brings texts of its own to the help; those are escaped where the command line is made.
+/// Texts of profiles in the help are escaped when the command line is built.
 fn print_help(error: &clap::Error) -> io::Result<()> {
     let is_terminal = if error.use_stderr() { is_watched() } else { is_stdout_watched() };
     if !is_terminal {
@@ -335,7 +335,7 @@ fn print_help(error: &clap::Error) -> io::Result<()> {
     }
 }
 
-/// How many columns a table may have: those of the terminal, else 80.
+/// The width of tables: that of the terminal, else 80.
 pub(crate) fn width() -> usize {
     const NARROW: usize = 80;
     match terminal_size::terminal_size_of(io::stdout()) {

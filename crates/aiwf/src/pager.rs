@@ -63,7 +63,8 @@ fn rows(line: &[Span], screen: Screen) -> usize {
     n_columns.div_ceil(screen.columns.max(1)).max(1)
 }
 
-/// Lines, as many as fit the screen with a row for the question; a line that alone is longer has a page of its own.
+/// Groups lines into pages that fit the screen with a row for the question; a line longer than the screen has its own
+/// page.
 fn pages(lines: Vec<Vec<Span>>, screen: Screen) -> Vec<Vec<Span>> {
     let room = screen.rows.saturating_sub(1).max(1);
     let mut pages: Vec<Vec<Span>> = Vec::new();

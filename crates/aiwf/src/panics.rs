@@ -1,4 +1,4 @@
-//! A fault of the program itself ends like every other failure: said, with a hint and an exit code.
+//! Turns a panic into an ordinary failure with a message, a hint and an exit code.
 
 use std::panic::{self, PanicHookInfo, UnwindSafe};
 use std::sync::{Mutex, PoisonError};
@@ -7,10 +7,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 
-/// What the last panic said; told once nothing holds the standard output any more.
+/// The message of the last panic, printed once stdout is no longer locked.
 static FAULT: Mutex<Option<String>> = Mutex::new(None);
 
-/// Runs the program; a panic on the way becomes a message and the exit code of a bug.
+/// Runs the program; a panic becomes an error message and exit code 70.
 pub(crate) fn guarded(run: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
     panic::set_hook(Box::new(|panic| {
         *FAULT.lock().unwrap_or_else(PoisonError::into_inner) = Some(described(panic));
@@ -24,7 +24,7 @@ pub(crate) fn guarded(run: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
 fn described(panic: &PanicHookInfo<'_>) -> String {
     let message = panic.payload_as_str().unwrap_or("no message");
     let place = panic.location().map_or_else(String::new, ToString::to_string);
-    format!("aiwf met a fault of its own at {place}: {message}")
+    format!("internal error at {place}: {message}")
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::output;
 /// Below this many files a bar would only flicker.
 const MANY_FILES: usize = 500;
 
-/// Shows how far reading files has come.
+/// A progress bar for reading files.
 pub(crate) struct FileBar {
     bar: RefCell<Option<ProgressBar>>,
     is_watched: bool,

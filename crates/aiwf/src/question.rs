@@ -1,13 +1,13 @@
-//! What a model asks by `ui.ask_user`: in words for a person, and the person's lines as the message it expects.
+//! A question of a model (`ui.ask_user`): shows it, and turns the user's lines into the message that the model expects.
 //!
-//! In: the question as JSON, then a line for each step. Out: words, and a `WIDGET_SUBMIT` message. Prints and reads
+//! In: the question as JSON, then a line for each step. Out: text, and a `WIDGET_SUBMIT` message. Prints and reads
 //! nothing itself.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-/// A question, as far as it can be told what is asked.
+/// A parsed question.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     widget_id: String,
@@ -65,10 +65,10 @@ enum FieldKind {
     List,
 }
 
-/// One line that a person gives.
+/// One line of input.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// What stands before the line.
+    /// The prompt before the line.
     pub(crate) prompt: String,
     key: Option<String>,
     reader: Reader,
@@ -85,11 +85,11 @@ enum Reader {
     Any,
 }
 
-/// A line of a person as a value; nothing when they leave it open.
+/// The value of a line; `None` if the user skipped it.
 pub(crate) type Answer = (Option<String>, Option<Value>);
 
 impl Question {
-    /// Reads what was asked; nothing when it is no question.
+    /// Parses a question; `None` if it is not one.
     pub(crate) fn read(question: &Value) -> Option<Self> {
         let text = |name: &str| question.get(name).and_then(Value::as_str).map(str::to_owned);
         let widget_id = text("widgetId")?;
@@ -111,7 +111,7 @@ impl Question {
         Some(Self { widget_id, kind_name, message: text("message").unwrap_or_default(), kind })
     }
 
-    /// The question in words, ended by a line end.
+    /// The question as text.
     pub(crate) fn words(&self) -> String {
         let mut text = format!("{}\n", self.message.trim_end());
         match &self.kind {
@@ -142,7 +142,7 @@ impl Question {
         text
     }
 
-    /// The lines a person gives, in order.
+    /// The lines to ask for, in order.
     pub(crate) fn steps(&self) -> Vec<Step> {
         let one = |prompt: &str, reader| vec![Step { prompt: prompt.to_owned(), key: None, reader }];
         match &self.kind {
@@ -157,7 +157,7 @@ impl Question {
                 .iter()
                 .enumerate()
                 .map(|(index, (id, _))| Step {
-                    prompt: format!("{} (empty for nothing)", index + 1),
+                    prompt: format!("{} (empty to skip)", index + 1),
                     key: Some(id.clone()),
                     reader: Reader::Remark,
                 })
@@ -187,7 +187,7 @@ impl Question {
         format!("WIDGET_SUBMIT\n{answer}")
     }
 
-    /// An answer as it can look: the first choice, a yes, a word.
+    /// An example answer: the first choice, a yes, a word.
     pub(crate) fn example(&self) -> String {
         let first =
             |choices: &[Choice]| choices.first().map(|choice| choice.value.clone()).unwrap_or_default();
@@ -209,7 +209,7 @@ impl Question {
 }
 
 impl Step {
-    /// Reads the person's line; an error says what is expected.
+    /// Parses the user's line; the error says what to enter.
     pub(crate) fn read(&self, line: &str) -> Result<Answer, String> {
         let line = line.trim();
         let value = match &self.reader {
@@ -219,7 +219,7 @@ impl Step {
             Reader::Plan => Some(decision(line)?),
             Reader::Remark => Some(line).filter(|line| !line.is_empty()).map(Into::into),
             Reader::Field(field) => field.read(line)?,
-            Reader::Any if line.is_empty() => return Err("an answer is expected".to_owned()),
+            Reader::Any if line.is_empty() => return Err("enter an answer".to_owned()),
             Reader::Any => Some(line.into()),
         };
         Ok((self.key.clone(), value))
@@ -236,7 +236,7 @@ impl Field {
             FieldKind::OneOf(values) => {
                 format!(" (one of {})", values.iter().map(plain).collect::<Vec<_>>().join(", "))
             }
-            FieldKind::List => " (parted by commas)".to_owned(),
+            FieldKind::List => " (separated by commas)".to_owned(),
         };
         let default = self.default.as_ref().map(|default| format!(" [{}]", plain(default)));
         let optional = if self.is_required || default.is_some() { "" } else { " [may be empty]" };
@@ -264,10 +264,10 @@ impl Field {
         }
         let value = match &self.kind {
             FieldKind::Text => line.into(),
-            FieldKind::Whole => line.parse::<i64>().map(Value::from).or(Err("a whole number is expected"))?,
+            FieldKind::Whole => line.parse::<i64>().map(Value::from).or(Err("enter a whole number"))?,
             FieldKind::Number => {
                 let number = line.parse::<f64>().ok().and_then(serde_json::Number::from_f64);
-                number.map(Value::Number).ok_or("a number is expected")?
+                number.map(Value::Number).ok_or("enter a number")?
             }
             FieldKind::YesNo => yes_or_no(line)?.into(),
             FieldKind::OneOf(values) => {
@@ -275,7 +275,7 @@ impl Field {
                     line.parse::<usize>().ok().and_then(|number| values.get(number.checked_sub(1)?));
                 let by_name = values.iter().find(|value| plain(value).eq_ignore_ascii_case(line));
                 let known = || values.iter().map(plain).collect::<Vec<_>>().join(", ");
-                by_name.or(by_number).cloned().ok_or_else(|| format!("one of {} is expected", known()))?
+                by_name.or(by_number).cloned().ok_or_else(|| format!("enter one of {}", known()))?
             }
             FieldKind::List => parted(line).map(Value::from).collect(),
         };
@@ -354,7 +354,7 @@ fn parted(line: &str) -> impl Iterator<Item = &str> {
     line.split(',').map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// The choice that a number, a value or a label means.
+/// The choice with this number, value or label.
 fn find(choices: &[Choice], word: &str) -> Result<String, String> {
     let by_name = choices
         .iter()
@@ -363,13 +363,13 @@ fn find(choices: &[Choice], word: &str) -> Result<String, String> {
     let by_number = || word.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
     let found = by_name.or_else(by_number).map(|choice| choice.value.clone());
     found.ok_or_else(|| match choices.len() {
-        0 => "there is nothing to choose: `/say TEXT` answers in words".to_owned(),
-        n_choices => format!("a number from 1 to {n_choices} is expected"),
+        0 => "there are no choices: `/say TEXT` answers in words".to_owned(),
+        n_choices => format!("enter a number from 1 to {n_choices}"),
     })
 }
 
 fn chosen(options: &[Choice], is_multi: bool, line: &str) -> Result<Value, String> {
-    // A label may have commas and blanks of its own.
+    // A label may contain commas and spaces.
     if let Ok(one) = find(options, line) {
         return Ok(json!([one]));
     }
@@ -379,7 +379,7 @@ fn chosen(options: &[Choice], is_multi: bool, line: &str) -> Result<Value, Strin
     let by_commas: Vec<&str> = parted(line).collect();
     let words = if by_commas.len() > 1 { by_commas } else { line.split_whitespace().collect() };
     if words.is_empty() {
-        return Err("at least one number is expected".to_owned());
+        return Err("enter at least one number".to_owned());
     }
     let mut values: Vec<String> = Vec::new();
     for word in words {
@@ -395,13 +395,13 @@ fn yes_or_no(line: &str) -> Result<bool, String> {
     match line.to_lowercase().as_str() {
         "y" | "yes" | "true" => Ok(true),
         "n" | "no" | "false" => Ok(false),
-        _ => Err("y or n is expected".to_owned()),
+        _ => Err("enter y or n".to_owned()),
     }
 }
 
 fn decision(line: &str) -> Result<Value, String> {
     match line.to_lowercase().as_str() {
-        "" | "n" | "no" => Err("y, or what should change, is expected".to_owned()),
+        "" | "n" | "no" => Err("enter y, or what should change".to_owned()),
         "y" | "yes" | "ok" | "approve" => Ok(json!({ "decision": "approve" })),
         _ => Ok(json!({ "decision": "request_changes", "feedback": line })),
     }

@@ -44,9 +44,9 @@ fn a_selection_is_a_list_of_values_by_number_value_or_label() {
     assert_eq!(answered(&selection(false), &[" the second "]), json!(["b"]));
     assert_eq!(answered(&selection(true), &["1, 2,1"]), json!(["a", "b"]));
     assert_eq!(answered(&selection(true), &["2 1"]), json!(["b", "a"]));
-    assert_eq!(refused(&selection(false), "1,2"), "a number from 1 to 3 is expected");
-    assert_eq!(refused(&selection(true), ""), "at least one number is expected");
-    assert_eq!(refused(&selection(true), "1,9"), "a number from 1 to 3 is expected");
+    assert_eq!(refused(&selection(false), "1,2"), "enter a number from 1 to 3");
+    assert_eq!(refused(&selection(true), ""), "enter at least one number");
+    assert_eq!(refused(&selection(true), "1,9"), "enter a number from 1 to 3");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_confirmation_takes_yes_and_no_alone() {
     let asked = json!({ "widgetId": "w", "type": "confirmation", "message": "Sure?" });
     assert_eq!(answered(&asked, &["Y"]), json!({ "confirmed": true }));
     assert_eq!(answered(&asked, &["no"]), json!({ "confirmed": false }));
-    assert_eq!(refused(&asked, "maybe"), "y or n is expected");
+    assert_eq!(refused(&asked, "maybe"), "enter y or n");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_plan_is_approved_or_sent_back_with_words() {
         answered(&asked, &["add tests"]),
         json!({ "decision": "request_changes", "feedback": "add tests" })
     );
-    assert_eq!(refused(&asked, "n"), "y, or what should change, is expected");
+    assert_eq!(refused(&asked, "n"), "enter y, or what should change");
 }
 
 #[test]
@@ -132,19 +132,19 @@ fn a_form_is_an_object_with_the_types_of_its_schema() {
             "rate (a number) [0.5]",
             "is_new (y/n) [may be empty]",
             "size (one of s, m) [may be empty]",
-            "tags (parted by commas) [may be empty]",
+            "tags (separated by commas) [may be empty]",
             "note [may be empty]",
         ]
     );
     let age = question(&asked).steps().remove(1);
-    assert_eq!(age.read("old").unwrap_err(), "a whole number is expected");
+    assert_eq!(age.read("old").unwrap_err(), "enter a whole number");
 }
 
 #[test]
 fn a_kind_that_is_not_known_takes_any_words() {
     let asked = json!({ "widgetId": "w", "type": "slider", "message": "How much?" });
     assert_eq!(answered(&asked, &["42 %"]), json!("42 %"));
-    assert_eq!(refused(&asked, ""), "an answer is expected");
+    assert_eq!(refused(&asked, ""), "enter an answer");
 }
 
 #[test]

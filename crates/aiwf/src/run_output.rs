@@ -20,11 +20,11 @@ use crate::output::{self, Output};
 use crate::question::Question;
 use crate::shell_word::quoted;
 
-/// How a command ends that was to go on with a run.
+/// The exit code of a command that continued a run.
 pub(crate) fn exit_of(report: &RunReport) -> Exit {
     match report.phase {
         RunPhase::Completed | RunPhase::Cancelled => Exit::Done,
-        // Whoever has answered waits for the next word: that is all a conversation can do.
+        // After an answer, a conversation always waits for the next message.
         RunPhase::WaitingUser if report.kind != RunKind::Run => Exit::Done,
         RunPhase::WaitingUser | RunPhase::Running => Exit::Waiting,
         RunPhase::Failed => match report.error.as_ref().map(Fault::kind) {
@@ -35,7 +35,7 @@ pub(crate) fn exit_of(report: &RunReport) -> Exit {
     }
 }
 
-/// Prints what became of a turn: the reply and the question on the standard output, all else beside it.
+/// Prints the result of a turn: the reply and the question to stdout, everything else to stderr.
 pub(crate) fn turn(report: &RunReport, output: &Output<'_>) -> Result<Exit, Failure> {
     let exit = exit_of(report);
     if output.is_json() {
@@ -62,36 +62,37 @@ pub(crate) fn turn(report: &RunReport, output: &Output<'_>) -> Result<Exit, Fail
         let answer = quoted(&question.example());
         output::note(&format!("answer with: aiwf workflow say {} {answer}\n", report.run_id));
     } else if report.phase == RunPhase::WaitingUser || report.kind != RunKind::Run {
-        output::note(&format!("go on with: aiwf workflow say {} TEXT\n", report.run_id));
+        output::note(&format!("continue with: aiwf workflow say {} TEXT\n", report.run_id));
     }
     Ok(exit)
 }
 
-/// What the model asked, when it did.
+/// The model's question, if it asked one.
 pub(crate) fn question(report: &RunReport) -> Option<Question> {
     report.question.as_ref().filter(|_| report.phase == RunPhase::WaitingUser).and_then(Question::read)
 }
 
-/// Says what a person should know.
 pub(crate) fn warnings(warnings: &[String]) {
     for warning in warnings {
         output::warn(&escaped_line(warning));
     }
 }
 
-/// Says how a run stands, or what went wrong with it.
+/// Prints the status of a run, or its error.
 pub(crate) fn outcome(report: &RunReport) {
     let node = report.node.as_deref().map(|node| format!(" at `{}`", escaped_line(node))).unwrap_or_default();
     let id = &report.run_id;
     if let Some(fault) = &report.error {
-        let go_on = format!("`aiwf workflow resume {id}` goes on from there");
-        output::note_failure(&failed(Some(fault), &go_on).into());
+        let hint = format!("`aiwf workflow resume {id}` continues from there");
+        output::note_failure(&failed(Some(fault), &hint).into());
     }
     match (report.kind, report.phase) {
-        (RunKind::Run, RunPhase::WaitingUser) => output::note(&format!("run {id} waits for you{node}\n")),
+        (RunKind::Run, RunPhase::WaitingUser) => {
+            output::note(&format!("run {id} is waiting for you{node}\n"));
+        }
         (RunKind::Run, RunPhase::Completed) => output::note(&format!("run {id} is complete\n")),
         (RunKind::Run, RunPhase::Cancelled) => output::note(&format!("run {id} is cancelled\n")),
-        (RunKind::Run, RunPhase::Running) => output::note(&format!("run {id} stands{node}\n")),
+        (RunKind::Run, RunPhase::Running) => output::note(&format!("run {id} is running{node}\n")),
         (RunKind::Run | RunKind::Agent | RunKind::Chat, RunPhase::Failed) => {}
         (RunKind::Agent | RunKind::Chat, RunPhase::Cancelled) => {
             output::note(&format!("conversation {id} is cancelled\n"));
@@ -102,16 +103,16 @@ pub(crate) fn outcome(report: &RunReport) {
     }
 }
 
-/// What a turn came to that did not work; `go_on` is what to do when its fault does not say.
-pub(crate) fn failed(fault: Option<&Fault>, go_on: &str) -> CommandError {
+/// The failure of a turn; `hint` is used if its fault has none.
+pub(crate) fn failed(fault: Option<&Fault>, hint: &str) -> CommandError {
     CommandError::TurnFailed {
         message: fault.map_or("the run has failed".to_owned(), |fault| escaped(&fault.message)),
         code: fault.map_or("RUN_FAILED".to_owned(), |fault| escaped_line(&fault.code)),
-        hint: fault.and_then(|fault| fault.hint.as_deref()).map_or_else(|| go_on.to_owned(), escaped),
+        hint: fault.and_then(|fault| fault.hint.as_deref()).map_or_else(|| hint.to_owned(), escaped),
     }
 }
 
-/// Prints where a run stands after a decision that asked no model.
+/// Prints the status of a run after a decision that asked no model.
 pub(crate) fn decided(report: &RunReport, next: &str, output: &Output<'_>) -> Result<Exit, Failure> {
     if output.is_json() {
         return output.json(report, Exit::Done);
@@ -120,12 +121,12 @@ pub(crate) fn decided(report: &RunReport, next: &str, output: &Output<'_>) -> Re
     warnings(&report.warnings);
     outcome(report);
     if !next.is_empty() {
-        output::note(&format!("go on with: {next}\n"));
+        output::note(&format!("continue with: {next}\n"));
     }
     Ok(Exit::Done)
 }
 
-/// Prints where a run stands, in full.
+/// Prints the full status of a run.
 pub(crate) fn status(status: &RunStatus, output: &Output<'_>) -> Result<Exit, Failure> {
     if output.is_json() {
         return output.json(status, Exit::Done);
@@ -134,7 +135,7 @@ pub(crate) fn status(status: &RunStatus, output: &Output<'_>) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Where a run stands, in words.
+/// The full status of a run, as text.
 pub(crate) fn status_words(status: &RunStatus) -> String {
     let report = &status.report;
     let mut text = String::new();
@@ -151,7 +152,7 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
     }
     line("provider", &escaped_line(&status.provider));
     let more = match (status.is_busy, status.interrupted) {
-        (true, _) => ", another process works on it",
+        (true, _) => ", another process is working on it",
         (false, true) => ", interrupted",
         (false, false) => "",
     };
@@ -177,8 +178,8 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
     for path in &status.artifacts {
         line("artifact", &escaped_line(path));
     }
-    line("calls", &format!("{}, {} of tools{}", status.n_calls, status.n_tool_calls, cost(&report.usage)));
-    line("begun", &status.created_at);
+    line("calls", &format!("{}, {} to tools{}", status.n_calls, status.n_tool_calls, cost(&report.usage)));
+    line("started", &status.created_at);
     line("changed", &status.updated_at);
     if let Some(origin) = &status.forked_from {
         line("fork of", origin);
@@ -220,7 +221,7 @@ fn cost(usage: &Usage) -> String {
     [String::new()].into_iter().chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
-/// Prints a run and what happened in it; the last `n_entries` when that is said.
+/// Prints a run and its history; only the last `n_entries` if set.
 pub(crate) fn shown(
     mut shown: RunShown,
     n_entries: Option<usize>,
@@ -254,7 +255,7 @@ fn write_entry(out: &mut impl std::io::Write, entry: &RunEntry) -> std::io::Resu
     Ok(())
 }
 
-/// Prints what a check of a run found.
+/// Prints the result of a verification.
 pub(crate) fn verified(verified: &RunVerified, output: &Output<'_>) -> Result<Exit, Failure> {
     let exit = if verified.problems.is_empty() { Exit::Done } else { Exit::Refused };
     if let Some(n_bytes) = verified.torn_bytes {
@@ -276,7 +277,7 @@ pub(crate) fn verified(verified: &RunVerified, output: &Output<'_>) -> Result<Ex
             verified.events,
             verified.states,
             verified.tool_calls,
-            if verified.problems.is_empty() { "all as recorded" } else { "not as recorded" }
+            if verified.problems.is_empty() { "all match the journal" } else { "do not match the journal" }
         )
     })?;
     Ok(exit)

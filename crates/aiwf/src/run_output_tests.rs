@@ -1,5 +1,5 @@
 use aiwf_engine::advice::{Action, Advice};
-use aiwf_engine::{NodeProgress, PreviewLayer};
+use aiwf_engine::{NodeProgress, PreviewLayer, PreviewPayload};
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn report(kind: RunKind, phase: RunPhase, code: Option<&str>) -> RunReport {
 }
 
 #[test]
-fn the_exit_code_says_how_a_run_stands() {
+fn the_exit_code_shows_the_status_of_a_run() {
     let exit = |kind, phase, code| exit_of(&report(kind, phase, code)).code();
     let run = RunKind::Run;
     assert_eq!(exit(run, RunPhase::Completed, None), 0);
@@ -84,8 +84,8 @@ fn a_status_in_words_has_all_of_it_and_nothing_a_terminal_obeys() {
     variable  kind = "bug"
     decision  start → draft (go): asked for
     artifact  artifacts/a.md
-    calls     2, 5 of tools
-    begun     2026-01-01T00:00:00Z
+    calls     2, 5 to tools
+    started   2026-01-01T00:00:00Z
     changed   2026-01-01T00:01:00Z
     files     .aiwf/sessions/r1
     asks      Sure?\u{1b}[2J
@@ -109,7 +109,7 @@ fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
         is_exact: false,
         payload_sha256: "ffff".to_owned(),
         canonical: String::new(),
-        payload: json!({}),
+        payload: PreviewPayload::default(),
         layers: vec![layer("base-rules", "system", 300), layer("user-input", "user", 12)],
         n_tools: 1,
         tool_tokens: 40,

@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
-use aiwf_engine::machine::{Dollars, TaskStatus, Total};
-use aiwf_engine::{Decided, SessionReport, SessionStatus, UsageReport, WaitsFor, left_out_lines, local_time};
+use aiwf_engine::machine::{Dollars, GateState, TaskStatus, Total};
+use aiwf_engine::{
+    ChangeReport, Decided, Overlap, SessionReport, SessionStatus, StaleArtifact, UsageReport, VersionReport,
+    WaitsFor, left_out_lines, local_time,
+};
 use serde_json::json;
 
 use serde::Serialize;
@@ -14,7 +17,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 
-/// Prints where a session stands after a decision; what was done on the way was said when it happened.
+/// Prints the status of a session after a decision; its steps were printed when they happened.
 pub(crate) fn decided(decided: &Decided, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
     if let Some(diff) = &decided.accepted {
         output::note(diff);
@@ -28,17 +31,17 @@ pub(crate) fn decided(decided: &Decided, output: &Output<'_>, exit: Exit) -> Res
     report(&decided.report, output, exit)
 }
 
-/// Says what the provider is taken to do with files, and how to change that, where a prompt is made or shown.
+/// Says what file access the provider is assumed to have, and how to change it.
 pub(crate) fn ability(provider: &str, fs_ability: &str, lowered_from: Option<&str>) {
     output::note(&match lowered_from {
         Some(could) => format!(
-            "file ability: none, because {provider} ({could}) may only read in this phase; its reply is its text\n"
+            "file ability: none, because {provider} ({could}) may only read in this phase; its reply comes as text\n"
         ),
         None => format!("file ability: {fs_ability} ({provider}); change it with --fs-ability\n"),
     });
 }
 
-/// A report as programs read it, with what to type next.
+/// A report in JSON, with the next commands.
 #[derive(Serialize)]
 struct ReportJson<'a> {
     #[serde(flatten)]
@@ -61,116 +64,194 @@ pub(crate) fn report(report: &SessionReport, output: &Output<'_>, exit: Exit) ->
     Ok(exit)
 }
 
+/// A report as lines of a name and a value.
+#[derive(Default)]
+struct Lines {
+    text: String,
+}
+
+impl Lines {
+    fn add(&mut self, name: &str, value: &str) {
+        let _ = writeln!(self.text, "{name:9} {}", escaped(value));
+    }
+}
+
 fn shown(report: &SessionReport) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:9} {}", escaped(value));
-    };
+    let mut lines = Lines::default();
+    place_lines(report, &mut lines);
+    if let Some(change) = &report.change {
+        change_lines(change, report, &mut lines);
+    }
+    version_and_comment_lines(report, &mut lines);
+    trouble_lines(report, &mut lines);
+    lines.add("next", &advice_words::next(&report.next));
+    lines.text
+}
+
+/// What the session is, where it stands, and the files of its stage.
+fn place_lines(report: &SessionReport, lines: &mut Lines) {
     let stage = report.stage.map(|stage| format!(", {}", stage.as_str())).unwrap_or_default();
     if let Some(change) = &report.change {
-        line("session", &change.name);
-        line("flow", &report.flow);
-        line("request", &shortened(&escaped_line(&change.request)));
-        line("phase", &format!("{}{stage} (round {} of {})", report.phase, change.round, change.max_rounds));
+        lines.add("session", &change.name);
+        lines.add("flow", &report.flow);
+        lines.add("request", &shortened(&escaped_line(&change.request)));
+        let phase = format!("{}{stage} (round {} of {})", report.phase, change.round, change.max_rounds);
+        lines.add("phase", &phase);
         if let Some(agent) = change.agents.get(&report.phase) {
-            line("agent", &agent.provider);
+            lines.add("agent", &agent.provider);
         }
     } else {
-        line("session", &report.session_id);
+        lines.add("session", &report.session_id);
         let context: Vec<String> =
-            report.context.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
-        line("profile", &format!("{} {}", report.profile, context.join(" ")));
-        line("phase", &format!("{}{stage} (iteration {})", report.phase, report.iteration));
+            report.context.iter().map(|(name, value)| format!("{name}={}", shown_value(value))).collect();
+        lines.add("profile", &format!("{} {}", report.profile, context.join(" ")));
+        lines.add("phase", &format!("{}{stage} (iteration {})", report.phase, report.iteration));
     }
     let gate = report
         .gate
         .as_ref()
+        .filter(|gate| gate.kind != "manual" || gate.state != GateState::Pending)
         .map(|gate| format!(", gate {} {}", gate.kind, gate.state.as_str()))
         .unwrap_or_default();
-    line(
-        "status",
-        &waiting_for_you(report).map_or_else(|| format!("{}{gate}", report.status), str::to_owned),
-    );
+    let status = waiting_for_you(report).map_or_else(|| format!("{}{gate}", report.status), str::to_owned);
+    lines.add("status", &status);
     if let Some(until) = report.limit_until {
-        line("limit", &format!("reached until {}", local_time(until)));
+        lines.add("limit", &format!("reached until {}", local_time(until)));
     }
     if report.stage.is_some() {
-        for (name, path) in [
+        let files = [
             ("prompt", &report.prompt_path),
             ("system", &report.system_prompt_path),
             ("reply", &report.response_path),
-        ] {
-            if let Some(path) = path {
-                line(name, path);
-            }
+        ];
+        for (name, path) in files.into_iter().filter_map(|(name, path)| Some((name, path.as_ref()?))) {
+            lines.add(name, path);
         }
     }
     for path in &report.awaiting {
-        line("awaiting", path);
+        lines.add("awaiting", path);
     }
-    if let Some(change) = &report.change {
-        for artifact in &change.artifacts {
-            let verdict =
-                change.verdicts.get(&artifact.phase).map(|verdict| format!(" ({})", verdict.as_str()));
-            line(artifact.phase.as_str(), &format!("{}{}", artifact.path, verdict.unwrap_or_default()));
-        }
-        for check in &report.checks {
-            line("check", &format!("{}: {}", escaped_line(&check.name), escaped_line(&check.outcome)));
-        }
-        for commit in &report.commits {
-            let branch = commit.branch.as_ref().map(|branch| format!(" on {branch}")).unwrap_or_default();
-            line("commit", &format!("{}{branch}", commit.id.get(..12).unwrap_or(&commit.id)));
-        }
-        for task in change.tasks.iter().filter(|task| task.status == TaskStatus::Failed) {
-            line("failed", &format!("task {}", escaped_line(&task.id)));
-        }
-        for file in &change.files {
-            line("file", &file.path);
-        }
-        for file in &change.edited {
-            line("edited", &file.path);
-        }
-        for note in &change.notes {
-            line("note", note);
-        }
-    }
-    for stale in &report.stale {
-        let found = stale.found.as_deref().map_or("gone", |found| found.get(..12).unwrap_or(found));
-        line(
-            "changed",
-            &format!(
-                "{} (approved {}, found {found})",
-                stale.path,
-                stale.approved.get(..12).unwrap_or_default()
-            ),
-        );
-    }
-    for path in &report.outdated {
-        line("outdated", path);
-    }
-    for left_out in left_out_lines(&report.left_out) {
-        line("left out", left_out.strip_prefix("left out ").unwrap_or(&left_out));
-    }
-    for path in &report.unknown {
-        line("unknown", path);
-    }
-    for file in &report.self_running {
-        line("caution", &format!("{}: {} runs it by itself", file.path, file.run_by));
-    }
-    for problem in &report.problems {
-        line("problem", problem);
-    }
-    if let Some(remark) = &report.remark {
-        line("remark", remark);
-    }
-    if let Some(problem) = &report.not_trusted {
-        line("trust", problem);
-    }
-    line("next", &advice_words::next(&report.next));
-    text
 }
 
-/// What the session waits for, if it is for the person who looks.
+/// What a session without a profile has produced so far.
+fn change_lines(change: &ChangeReport, report: &SessionReport, lines: &mut Lines) {
+    for artifact in &change.artifacts {
+        let verdict = change.verdicts.get(&artifact.phase).map(|verdict| format!(" ({})", verdict.as_str()));
+        lines.add(artifact.phase.as_str(), &format!("{}{}", artifact.path, verdict.unwrap_or_default()));
+    }
+    for check in &report.checks {
+        lines.add("check", &format!("{}: {}", escaped_line(&check.name), escaped_line(&check.outcome)));
+    }
+    for commit in &report.commits {
+        let branch = commit.branch.as_ref().map(|branch| format!(" on {branch}")).unwrap_or_default();
+        lines.add("commit", &format!("{}{branch}", commit.id.get(..12).unwrap_or(&commit.id)));
+    }
+    for task in change.tasks.iter().filter(|task| task.status == TaskStatus::Failed) {
+        lines.add("failed", &format!("task {}", escaped_line(&task.id)));
+    }
+    for file in &change.files {
+        lines.add("file", &file.path);
+    }
+    for file in &change.removed {
+        match &file.renamed_to {
+            Some(to) => lines.add("renamed", &format!("{} to {to}", file.path)),
+            None => lines.add("deleted", &file.path),
+        }
+    }
+    for file in &change.edited {
+        lines.add("edited", &file.path);
+    }
+    for note in &change.notes {
+        lines.add("note", note);
+    }
+}
+
+/// Comments, versions and the parts that another version or session touches.
+fn version_and_comment_lines(report: &SessionReport, lines: &mut Lines) {
+    if report.open_comments > 0 {
+        lines.add("comments", &format!("{} open", report.open_comments));
+    }
+    let versions = version_lines(&report.versions);
+    for versions in versions {
+        lines.add("versions", &versions);
+    }
+    for stale in &report.stale_artifacts {
+        lines.add("stale", &stale_artifact(stale));
+    }
+    for other in &report.overlaps {
+        lines.add("overlap", &overlap(other));
+    }
+}
+
+/// What somebody should look at: files that changed, parts that are left out, problems.
+fn trouble_lines(report: &SessionReport, lines: &mut Lines) {
+    for stale in &report.stale {
+        let found = stale.found.as_deref().map_or("gone", |found| found.get(..12).unwrap_or(found));
+        let approved = stale.approved.get(..12).unwrap_or_default();
+        lines.add("changed", &format!("{} (approved {approved}, found {found})", stale.path));
+    }
+    for path in &report.outdated {
+        lines.add("outdated", path);
+    }
+    for left_out in left_out_lines(&report.left_out) {
+        lines.add("left out", left_out.strip_prefix("left out ").unwrap_or(&left_out));
+    }
+    for path in &report.unknown {
+        lines.add("unknown", path);
+    }
+    for file in &report.self_running {
+        lines.add("caution", &format!("{}: run automatically by {}", file.path, file.run_by));
+    }
+    for problem in &report.problems {
+        lines.add("problem", problem);
+    }
+    if let Some(remark) = &report.remark {
+        lines.add("remark", remark);
+    }
+    if let Some(problem) = &report.not_trusted {
+        lines.add("trust", problem);
+    }
+}
+
+/// The versions of each artifact that has several, on a line of its own.
+fn version_lines(versions: &[VersionReport]) -> Vec<String> {
+    const MOST: usize = 8;
+    let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
+    for version in versions {
+        let note = version.note.as_ref().map(|_| " with a note").unwrap_or_default();
+        let shown = format!("{} {}{note}", version.name, version.outcome.as_str());
+        match lines.last_mut().filter(|(artifact, _)| *artifact == version.artifact) {
+            Some((_, versions)) => versions.push(shown),
+            None => lines.push((&version.artifact, vec![shown])),
+        }
+    }
+    // The single version of an artifact is the artifact itself.
+    lines.retain(|(_, versions)| versions.len() > 1);
+    let joined = |(_, versions): (&str, Vec<String>)| {
+        let n_left = versions.len().saturating_sub(MOST);
+        let earlier = if n_left > 0 { format!("{n_left} earlier, ") } else { String::new() };
+        format!("{earlier}{}", versions.get(n_left..).unwrap_or_default().join(", "))
+    };
+    lines.into_iter().map(joined).collect()
+}
+
+/// An artifact that was made from a version that is not valid any more.
+pub(crate) fn stale_artifact(stale: &StaleArtifact) -> String {
+    format!("{} is stale: built on {}", stale.name, stale.built_on)
+}
+
+/// Another session that plans to write the same files.
+pub(crate) fn overlap(overlap: &Overlap) -> String {
+    const MOST: usize = 3;
+    let files: Vec<&str> = overlap.files.iter().map(String::as_str).take(MOST).collect();
+    let more = overlap.n_files.saturating_sub(files.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let whose = if overlap.is_foreign { " (not yours)" } else { "" };
+    let session = overlap.name.as_ref().unwrap_or(&overlap.session_id);
+    format!("session {session}{whose} also plans to write {}{more}", files.join(", "))
+}
+
+/// What the session waits for, if it waits for the user.
 fn waiting_for_you(report: &SessionReport) -> Option<&'static str> {
     let is_waiting = report.status == SessionStatus::Waiting;
     match report.waits_for? {
@@ -178,11 +259,12 @@ fn waiting_for_you(report: &SessionReport) -> Option<&'static str> {
         WaitsFor::Reply if is_waiting => Some("waiting for a reply"),
         WaitsFor::CheckConsent => Some("waiting for your consent to the checks"),
         WaitsFor::Retry if report.limit_until.is_some() => Some("waiting for a usage limit to end"),
+        WaitsFor::Retry if is_waiting => Some("waiting for you to retry the call"),
+        WaitsFor::NextPhase => Some("waiting for you to start the next phase"),
         WaitsFor::PromptApproval
         | WaitsFor::ReplyApproval
         | WaitsFor::Reply
         | WaitsFor::Retry
-        | WaitsFor::NextPhase
         | WaitsFor::Budget
         | WaitsFor::Decision
         | WaitsFor::Answer => None,
@@ -198,11 +280,13 @@ fn shortened(text: &str) -> String {
     }
 }
 
-fn plain(value: &serde_json::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+/// The value of a parameter on one line: a line end in it cannot forge another line of the report.
+fn shown_value(value: &serde_json::Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    shortened(&escaped_line(&text))
 }
 
-/// Prints what a session or a change cost and what it may cost.
+/// Prints the cost of a session and its limits.
 pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Failure> {
     if output.is_json() {
         return output.json(json!({ "session_id": usage.session_id, "usage": usage }), Exit::Done);
@@ -240,7 +324,7 @@ pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Fa
     if !budget.soft_for.is_empty() {
         let _ = writeln!(
             text,
-            "soft      aiwf cannot limit the replies of {}: the limits are looked at between calls",
+            "soft      aiwf cannot limit the length of replies from {}; limits are checked between calls",
             budget.soft_for.join(", ")
         );
     }
@@ -259,14 +343,14 @@ fn n_calls(n_calls: u64) -> String {
     if n_calls == 1 { "1 call".to_owned() } else { format!("{n_calls} calls") }
 }
 
-/// A sum, with what it leaves out because nobody knows it.
+/// A sum, with the number of calls that did not report it.
 fn total(total: &Total) -> String {
     let unknown = |n_calls: u64| match n_calls {
         0 => String::new(),
         1 => " (1 call unknown)".to_owned(),
         n_calls => format!(" ({n_calls} calls unknown)"),
     };
-    // Where nobody was asked, nothing is unknown.
+    // Without calls, nothing is unknown.
     let is_none = total.calls == 0;
     let tokens = |counted: Option<u64>| tokens(counted.or(is_none.then_some(0)));
     let cost = total

@@ -1,11 +1,11 @@
-//! Texts as words of a shell, for commands that somebody copies.
+//! Quotes text for a shell, for commands that the user copies.
 
 /// A text in quotes.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A text in quotes, unless a shell reads it as one word without them.
+/// Quotes a text, unless a shell reads it as one word without quotes.
 pub(crate) fn as_typed(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/=+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { quoted(word) }

@@ -1,9 +1,9 @@
-//! What somebody meant who typed a word that is no command.
+//! Suggests commands for a word that is not a command.
 //!
-//! In: the word and the command line there is. Out: commands to type instead, best first; nothing when the word says
-//! too little. The table has words of other programs; a command in it that does not exist is skipped.
+//! In: the word and the command line. Out: commands to type instead, best first; empty if there is no good match. The
+//! table has words of other programs; commands in it that do not exist are skipped.
 
-/// Words that are no commands, and the commands that do what they say.
+/// Words that are not commands, and the commands that do the same.
 const INSTEAD: &[(&[&str], &[&str])] = &[
     (&["init"], &["aiwf PROFILE init"]),
     (&["new", "start", "begin", "create"], &["aiwf do", "aiwf change new", "aiwf flow start"]),
@@ -31,14 +31,13 @@ const INSTEAD: &[(&[&str], &[&str])] = &[
     (&["doctor", "check", "lint"], &["aiwf validate"]),
     (&["server", "serve"], &["aiwf mcp"]),
     (&["web"], &["aiwf ui"]),
-    (&["install", "import"], &["aiwf profile add"]),
+    (&["install"], &["aiwf profile add"]),
     (&["version"], &["aiwf --version"]),
 ];
 
 /// More commands than this are no suggestion.
 const MAX_SUGGESTED: usize = 3;
 
-/// The commands to type instead of `word`.
 pub(crate) fn instead_of(word: &str, root: &clap::Command) -> Vec<String> {
     let listed =
         INSTEAD.iter().filter(|(words, _)| words.contains(&word)).flat_map(|(_, commands)| *commands);
@@ -79,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_of_the_table_is_no_command_and_stands_there_once() {
+    fn table_words_are_unique_and_not_commands() {
         let root = crate::cli::command();
         let mut seen = Vec::new();
         for word in INSTEAD.iter().flat_map(|(words, _)| *words) {

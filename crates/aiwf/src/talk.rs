@@ -22,28 +22,28 @@ use crate::output::{self, Output};
 use crate::question::Question;
 use crate::run_output;
 
-/// Whether somebody can type and read here.
+/// Whether the user can type and read here.
 pub(crate) fn is_possible(call: &CallArgs, output: &Output<'_>) -> bool {
     !output.is_json() && !call.events && io::stdin().is_terminal() && output::is_stdout_watched()
 }
 
-/// What is done before the first line is read.
+/// The first step, before the first line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
-    /// The run is told to begin.
+    /// Start the run.
     Start,
-    /// The run is told to go on.
+    /// Resume the run.
     Resume,
-    /// The person begins.
+    /// Wait for the user's message.
     Listen,
     /// Nothing: the first turn is over and shown.
-    GoOn,
+    Shown,
 }
 
 /// How a talk ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
-    /// Back to whoever was talked with before.
+    /// Back to the previous conversation.
     Back,
     /// For good.
     Away,
@@ -81,7 +81,7 @@ impl Console {
     }
 }
 
-/// Whether there is somebody to go back to.
+/// Whether there is a conversation to return to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depth {
     Top,
@@ -94,19 +94,19 @@ struct Talk<'c> {
     provider: Option<String>,
 }
 
-/// What a person wants next.
+/// The user's input.
 #[derive(Debug)]
-enum Wish {
-    /// Something for whoever is talked with.
+enum Input {
+    /// A message for the model or agent.
     Say(String),
-    /// Something that no menu is to be asked about.
-    SayAsItIs(String),
+    /// A message that must not be read as a menu command.
+    SayVerbatim(String),
     Command(Command),
-    /// `*word`: a command, unless a menu has that word.
+    /// `*word`: a command, unless the menu has this word.
     Starred(Command, String),
     /// An empty line.
     Blank,
-    /// Another line is asked for.
+    /// Read another line.
     Nothing,
 }
 
@@ -138,8 +138,8 @@ impl Command {
         })
     }
 
-    /// Whether an agent's menu may mean something else by `*word`.
-    fn may_be_of_a_menu(self) -> bool {
+    /// Whether an agent's menu may have its own meaning for `*word`.
+    fn can_be_menu_item(self) -> bool {
         match self {
             Self::Status | Self::Help | Self::Exit => true,
             Self::Menu | Self::Dismiss | Self::Pause | Self::Stop | Self::Resume => false,
@@ -149,17 +149,17 @@ impl Command {
 
 const HELP: &str = "\
 /menu     show the menu of the agent
-/status   show where this stands
-/resume   go on after an interruption; with an agent, go on with the newest run
-/pause    leave the run as it is: back to the agent, or to the shell
+/status   show the current state
+/resume   continue after an interruption; with an agent, resume the newest run
+/pause    leave the run and return to the agent, or to the shell
 /stop     the same
-/dismiss  let the agent go
-/say TEXT say a text as it is, also in place of an answer
-/exit     leave; everything is kept (also Ctrl-D)
+/dismiss  dismiss the agent
+/say TEXT send a text as it is, also in place of an answer
+/exit     leave; all progress is saved (also Ctrl-D)
 A line that ends with \\ goes on in the next. Ctrl-C stops the model.
 ";
 
-/// What happens next.
+/// The next step of the loop.
 enum Next {
     /// Another line is read.
     Line,
@@ -185,18 +185,18 @@ impl Talk<'_> {
             Opening::Start => self.first_turn(&mut last_reply, || run.start(None))?,
             Opening::Resume => self.first_turn(&mut last_reply, || run.resume(None))?,
             Opening::Listen => welcome(run),
-            Opening::GoOn => run.report(),
+            Opening::Shown => run.report(),
         };
         loop {
             if self.console.signals.is_ending() {
                 leave(&id);
                 return Ok(Left::Ended);
             }
-            let wish = match run_output::question(&report) {
+            let input = match run_output::question(&report) {
                 Some(question) => self.answer(&question)?,
                 None => self.line(&label(run, &report))?,
             };
-            let turned = match self.next(run, wish, depth) {
+            let turned = match self.next(run, input, depth) {
                 Next::Line => None,
                 Next::Say { text, data: Some(data) } => {
                     self.turn(&mut last_reply, || run.say_with_data(&text, data))
@@ -228,22 +228,22 @@ impl Talk<'_> {
         }
     }
 
-    /// What a wish leads to; what only has to be said is said.
-    fn next(&self, run: &Run<'_>, wish: Wish, depth: Depth) -> Next {
+    /// Performs an input; returns the next step.
+    fn next(&self, run: &Run<'_>, input: Input, depth: Depth) -> Next {
         let kind = run.report().kind;
-        match wish {
-            Wish::SayAsItIs(text) => Next::Say { text, data: None },
-            Wish::Say(text) if kind != RunKind::Agent => Next::Say { text, data: None },
-            Wish::Say(text) => self.chosen(run, &text, None, depth),
-            Wish::Starred(command, text) if kind == RunKind::Agent => {
+        match input {
+            Input::SayVerbatim(text) => Next::Say { text, data: None },
+            Input::Say(text) if kind != RunKind::Agent => Next::Say { text, data: None },
+            Input::Say(text) => self.chosen(run, &text, None, depth),
+            Input::Starred(command, text) if kind == RunKind::Agent => {
                 self.chosen(run, &text, Some(command), depth)
             }
-            Wish::Starred(command, _) | Wish::Command(command) => self.command(run, command, depth),
-            Wish::Blank if kind == RunKind::Agent => {
+            Input::Starred(command, _) | Input::Command(command) => self.command(run, command, depth),
+            Input::Blank if kind == RunKind::Agent => {
                 show_menu(run);
                 Next::Line
             }
-            Wish::Blank | Wish::Nothing => Next::Line,
+            Input::Blank | Input::Nothing => Next::Line,
         }
     }
 
@@ -253,7 +253,7 @@ impl Talk<'_> {
             (Command::Help, _) => output::note(HELP),
             (Command::Status, _) => match self.console.engine.run_status(run.id()) {
                 Ok(mut status) => {
-                    // Whoever works on it is this very process.
+                    // The lock is held by this very process.
                     status.is_busy = false;
                     output::note(&run_output::status_words(&status));
                 }
@@ -262,12 +262,12 @@ impl Talk<'_> {
             (Command::Exit | Command::Dismiss, _) => return Next::Leave(Left::Away),
             (Command::Pause | Command::Stop, RunKind::Run) => {
                 if depth == Depth::Top {
-                    output::note(&format!("`aiwf cancel {}` ends it for good\n", run.id()));
+                    output::note(&format!("`aiwf cancel {}` cancels it\n", run.id()));
                 }
                 return Next::Leave(Left::Back);
             }
             (Command::Pause | Command::Stop, RunKind::Agent | RunKind::Chat) => {
-                output::note("no run is under way here; /exit leaves\n");
+                output::note("no run is active here; /exit leaves\n");
             }
             (Command::Resume, RunKind::Run | RunKind::Chat) => return Next::Resume,
             (Command::Resume, RunKind::Agent) => return Next::ResumeNewest,
@@ -275,7 +275,7 @@ impl Talk<'_> {
         Next::Line
     }
 
-    /// What a line means to the menu of the agent that is talked with; `otherwise` is done when it means nothing.
+    /// Interprets a line with the agent's menu; runs `otherwise` if it is not a menu command.
     fn chosen(&self, run: &Run<'_>, line: &str, otherwise: Option<Command>, depth: Depth) -> Next {
         let (Some(package), Some(agent)) = (run.package(), run.agent()) else {
             return Next::Say { text: line.to_owned(), data: None };
@@ -313,7 +313,7 @@ impl Talk<'_> {
         }
     }
 
-    /// A turn that the talk cannot begin without.
+    /// The first turn; without it the conversation cannot start.
     fn first_turn(
         &self,
         last_reply: &mut Option<String>,
@@ -327,7 +327,7 @@ impl Talk<'_> {
         Ok(report)
     }
 
-    /// A turn; what could not be done is said, and the talk goes on.
+    /// Runs a turn; an error is printed, and the conversation continues.
     fn turn(
         &self,
         last_reply: &mut Option<String>,
@@ -342,7 +342,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Shows what became of a turn, as far as it is not on the screen.
+    /// Shows the result of a turn, unless it is already on the screen.
     fn show(&self, report: &RunReport, last_reply: &mut Option<String>) {
         if let Some(reply) = &report.reply {
             let is_new = last_reply.as_ref() != Some(reply) || report.phase != RunPhase::Failed;
@@ -356,16 +356,16 @@ impl Talk<'_> {
             RunPhase::Failed => {
                 let fault = report.error.as_ref();
                 if fault.is_some_and(|fault| fault.kind() == FaultKind::Stopped) {
-                    output::note("stopped; say something, or /resume\n");
+                    output::note("stopped; send a message, or type /resume\n");
                 } else {
-                    let go_on = "say something, or `/resume`, to try again";
-                    output::note_failure(&run_output::failed(fault, go_on).into());
+                    let hint = "send a message, or type `/resume`, to try again";
+                    output::note_failure(&run_output::failed(fault, hint).into());
                 }
             }
             RunPhase::Completed if report.kind == RunKind::Run => {
-                output::note("the workflow is complete; say something to go on talking, or /exit\n");
+                output::note("the workflow is complete; send a message to keep talking, or /exit\n");
             }
-            RunPhase::Cancelled => output::note("this is cancelled; /exit leaves\n"),
+            RunPhase::Cancelled => output::note("this conversation is cancelled; /exit leaves\n"),
             RunPhase::WaitingUser => {
                 if let Some(fault) = &report.error {
                     output::warn(&format!(
@@ -380,29 +380,31 @@ impl Talk<'_> {
     }
 
     /// Reads a line.
-    fn line(&mut self, label: &str) -> Result<Wish, Failure> {
+    fn line(&mut self, label: &str) -> Result<Input, Failure> {
         let editor = &mut self.editor;
         Ok(match self.console.signals.while_idle(|| editor.read(&format!("{label}> ")))? {
-            Typed::Line(line) => wish(&line),
+            Typed::Line(line) => parse_input(&line),
             Typed::Interrupt => {
-                output::note("Ctrl-D or /exit leaves; everything is kept\n");
-                Wish::Nothing
+                output::note("Ctrl-D or /exit leaves; all progress is saved\n");
+                Input::Nothing
             }
-            Typed::End => Wish::Command(Command::Exit),
+            Typed::End => Input::Command(Command::Exit),
         })
     }
 
-    /// Asks a question until it is answered, or the person wants something else.
-    fn answer(&mut self, question: &Question) -> Result<Wish, Failure> {
+    /// Asks a question until it is answered, or the user enters something else.
+    fn answer(&mut self, question: &Question) -> Result<Input, Failure> {
         print_line(question.words().trim_end());
         let mut answers = Vec::new();
         for step in question.steps() {
             let answer = loop {
                 let line = match self.line(&escaped_line(&step.prompt))? {
-                    Wish::Say(line) => line,
-                    Wish::Blank => String::new(),
-                    Wish::Nothing => continue,
-                    other @ (Wish::SayAsItIs(_) | Wish::Command(_) | Wish::Starred(..)) => return Ok(other),
+                    Input::Say(line) => line,
+                    Input::Blank => String::new(),
+                    Input::Nothing => continue,
+                    other @ (Input::SayVerbatim(_) | Input::Command(_) | Input::Starred(..)) => {
+                        return Ok(other);
+                    }
                 };
                 match step.read(&line) {
                     Ok(answer) => break answer,
@@ -411,7 +413,7 @@ impl Talk<'_> {
             };
             answers.push(answer);
         }
-        Ok(Wish::SayAsItIs(question.submit(answers)))
+        Ok(Input::SayVerbatim(question.submit(answers)))
     }
 
     fn start_workflow(
@@ -428,7 +430,7 @@ impl Talk<'_> {
         let engine = &self.console.engine;
         let mut run = begin(engine, &package, workflow, agent, self.provider.as_deref())?;
         output::note(&format!(
-            "run {} of `{}` begins; /pause comes back here\n",
+            "run {} of `{}` starts; /pause comes back here\n",
             run.id(),
             escaped_line(workflow)
         ));
@@ -437,7 +439,7 @@ impl Talk<'_> {
             Some(data) => run.start_with_data(input, data),
             None => run.start(input),
         })?;
-        self.with(&mut run, Opening::GoOn, Depth::OfAgent)
+        self.with(&mut run, Opening::Shown, Depth::OfAgent)
     }
 
     fn resume_newest(&mut self, agent_run: &Run<'_>) -> Result<Left, Failure> {
@@ -450,7 +452,7 @@ impl Talk<'_> {
     }
 }
 
-/// How a run that was left is gone on with: one that waits is listened to.
+/// How to reopen a run: one that waits for the user is not resumed.
 pub(crate) fn opening_of(report: &RunReport) -> Opening {
     match (report.kind, report.phase) {
         (RunKind::Run, RunPhase::Running | RunPhase::Failed) => Opening::Resume,
@@ -478,7 +480,7 @@ pub(crate) fn begin<'e>(
     engine.start_run(&new)
 }
 
-/// The run of a package that changed last and can go on.
+/// The most recently changed run of a package that can be resumed.
 pub(crate) fn newest_run(engine: &Engine, package: Option<&str>) -> Result<String, Failure> {
     let is_open = |run: &aiwf_engine::RunSummary| {
         run.kind == RunKind::Run
@@ -490,29 +492,31 @@ pub(crate) fn newest_run(engine: &Engine, package: Option<&str>) -> Result<Strin
     newest.map(|run| run.run_id).ok_or_else(|| CommandError::NoRunOfPackage.into())
 }
 
-/// What a line asks for.
-fn wish(line: &str) -> Wish {
+/// Parses a line of input.
+fn parse_input(line: &str) -> Input {
     let trimmed = line.trim();
     if trimmed.is_empty() {
-        return Wish::Blank;
+        return Input::Blank;
     }
     let Some((mark, rest)) = trimmed.split_at_checked(1).filter(|(mark, _)| matches!(*mark, "/" | "*"))
     else {
-        return Wish::Say(line.to_owned());
+        return Input::Say(line.to_owned());
     };
     if let Some(text) = rest.strip_prefix("say ").filter(|_| mark == "/") {
-        return Wish::SayAsItIs(text.trim_start().to_owned());
+        return Input::SayVerbatim(text.trim_start().to_owned());
     }
     match Command::from_name(rest) {
-        // `*help` is a word of many menus.
-        Some(command) if mark == "/" || !command.may_be_of_a_menu() => Wish::Command(command),
-        Some(command) => Wish::Starred(command, line.to_owned()),
+        // `*help` is an item of many menus.
+        Some(command) if mark == "/" || !command.can_be_menu_item() => Input::Command(command),
+        Some(command) => Input::Starred(command, line.to_owned()),
         None if mark == "/" && is_word(rest) => {
             let shown = escaped_line(trimmed);
-            output::note(&format!("unknown command `{shown}`; /help lists them, `/say {shown}` says it\n"));
-            Wish::Nothing
+            output::note(&format!(
+                "unknown command `{shown}`; /help lists the commands, `/say {shown}` sends it as text\n"
+            ));
+            Input::Nothing
         }
-        None => Wish::Say(line.to_owned()),
+        None => Input::Say(line.to_owned()),
     }
 }
 
@@ -520,7 +524,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|character| character.is_ascii_alphabetic() || character == '-')
 }
 
-/// Says with whom one talks, and where that stands.
+/// Introduces the conversation and its status.
 fn welcome(run: &Run<'_>) -> RunReport {
     let report = run.report();
     if let (RunKind::Agent, Some(agent)) = (report.kind, run.agent()) {
@@ -539,7 +543,7 @@ fn label(run: &Run<'_>, report: &RunReport) -> String {
 }
 
 fn leave(id: &str) {
-    output::note(&format!("kept; go on with: aiwf workflow resume {id}\n"));
+    output::note(&format!("saved; continue with: aiwf workflow resume {id}\n"));
 }
 
 fn back_to(run: &Run<'_>) {
@@ -556,13 +560,13 @@ fn show_menu(run: &Run<'_>) {
 fn clarify(agent: &AgentDefinition, numbers: &[usize]) {
     let candidates = agent_menu::candidates(agent, numbers);
     if candidates.is_empty() {
-        output::note("there is no such item; `/say TEXT` says it to the agent\n");
+        output::note("there is no such item; `/say TEXT` sends it to the agent\n");
     } else {
         output::note(&format!("which one? give its number, or `/say TEXT`\n{candidates}"));
     }
 }
 
-/// Prints text of a model on a line of its own.
+/// Prints text of a model on a separate line.
 fn print_line(text: &str) {
     output::print_piece(&format!("{text}\n"));
 }
@@ -573,13 +577,13 @@ mod tests {
 
     #[test]
     fn a_line_is_a_command_only_when_it_is_one() {
-        let shown = |line: &str| match wish(line) {
-            Wish::Say(text) => format!("say {text}"),
-            Wish::SayAsItIs(text) => format!("say as it is: {text}"),
-            Wish::Command(command) => format!("{command:?}"),
-            Wish::Starred(command, text) => format!("{command:?} or {text}"),
-            Wish::Blank => "blank".to_owned(),
-            Wish::Nothing => "nothing".to_owned(),
+        let shown = |line: &str| match parse_input(line) {
+            Input::Say(text) => format!("say {text}"),
+            Input::SayVerbatim(text) => format!("say as it is: {text}"),
+            Input::Command(command) => format!("{command:?}"),
+            Input::Starred(command, text) => format!("{command:?} or {text}"),
+            Input::Blank => "blank".to_owned(),
+            Input::Nothing => "nothing".to_owned(),
         };
         for (line, expected) in [
             ("/exit", "Exit"),

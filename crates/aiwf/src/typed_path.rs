@@ -1,4 +1,4 @@
-//! Paths as they are typed on a command line, relative to the current directory, told to an engine that takes them
+//! Paths as typed on a command line, relative to the working directory, converted for an engine that takes them
 //! relative to the project.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use aiwf_engine::config::Settings;
 
 /// A path or pattern that is relative to the current directory, relative to the project.
 ///
-/// One that leads out of the project becomes absolute; one that is absolute stays as it is. Only the words change: a
+/// One that is outside the project becomes absolute; one that is absolute stays as it is. Only the words change: a
 /// pattern stays a pattern, and no file is looked at.
 pub(crate) fn from_project(typed: &str, settings: &Settings) -> String {
     let (mark, typed) = match typed.strip_prefix('!') {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_in_a_subdirectory_is_told_from_the_project() {
+    fn a_path_typed_in_a_subdirectory_is_relative_to_the_project() {
         let settings = Settings {
             project_root: PathBuf::from("/home/me/shop"),
             current_dir: PathBuf::from("/home/me/shop/src/main"),

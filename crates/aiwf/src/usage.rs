@@ -1,6 +1,6 @@
-//! A command line that makes no sense, said like every other error.
+//! Turns clap's usage errors into our own.
 //!
-//! In: what clap found. Out: an error of ours, with the words that name the command.
+//! In: clap's error. Out: an error of ours, with the command's name.
 
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseIntError};
@@ -10,7 +10,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::suggestion;
 use crate::usage_error::UsageError;
 
-/// What is wrong with the command line.
 pub(crate) fn error_of(error: &clap::Error, command: &KnownCommand) -> UsageError {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -61,6 +60,12 @@ pub(crate) fn error_of(error: &clap::Error, command: &KnownCommand) -> UsageErro
                 example: command.example.clone(),
             }
         }
+        // One word too many, where clap expects a command.
+        ErrorKind::ArgumentConflict if flag.is_empty() => UsageError::UnknownArgument {
+            given: text(ContextKind::InvalidSubcommand).unwrap_or_default().to_owned(),
+            near: None,
+            command: command_words,
+        },
         ErrorKind::ArgumentConflict => {
             let prior = text(ContextKind::PriorArg).into_iter();
             let mut prior = prior.chain(texts(ContextKind::PriorArg).iter().map(String::as_str)).map(flag_of);
@@ -82,7 +87,7 @@ pub(crate) fn error_of(error: &clap::Error, command: &KnownCommand) -> UsageErro
     }
 }
 
-/// Why a value does not fit, with what would.
+/// Why a value is invalid, with what is expected.
 fn reason_of(error: &(dyn std::error::Error + 'static)) -> String {
     let Some(number) = error.downcast_ref::<ParseIntError>() else { return error.to_string() };
     match number.kind() {
@@ -94,7 +99,7 @@ fn reason_of(error: &(dyn std::error::Error + 'static)) -> String {
     .to_owned()
 }
 
-/// A first word that is neither a command nor a profile.
+/// The error for a first word that is neither a command nor a profile.
 pub(crate) fn unknown_command(word: &str, profiles: &[String]) -> UsageError {
     let root = crate::cli::command();
     let commands = root.get_subcommands().map(|command| command.get_name().to_owned());
@@ -113,23 +118,23 @@ fn flag_of(shown: &str) -> &str {
     shown.split(' ').next().filter(|_| is_flag).unwrap_or(shown)
 }
 
-/// The first paragraph of what clap says.
+/// The first paragraph of clap's message.
 fn plain(rendered: &str) -> String {
     let lines: Vec<&str> = rendered.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
     let text = lines.join(" ");
     text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }
 
-/// As much of the command as the words before the mistake tell.
+/// The command, as far as the words before the mistake determine it.
 #[derive(Debug)]
 pub(crate) struct KnownCommand {
-    /// The program and the words, as they are typed.
+    /// The program and the words, as typed.
     words: String,
     /// The command as JSON names it.
     pub(crate) name: String,
     sub_commands: Vec<String>,
     takes_input: bool,
-    /// The first example of its help, when it is short enough to stand in a hint.
+    /// The first example in its help, if it is short enough for a hint.
     example: Option<String>,
 }
 
@@ -140,7 +145,7 @@ impl KnownCommand {
         let mut words = Vec::new();
         let mut arguments = arguments.skip(1);
         while let Some(word) = arguments.next() {
-            // The only flag before a command that has a value of its own.
+            // The only global flag with a value before the command.
             if word == "--project-dir" {
                 arguments.next();
                 continue;
@@ -159,7 +164,7 @@ impl KnownCommand {
             .map(|command| command.get_name().to_owned())
             .filter(|name| name != "help")
             .collect();
-        // JSON tells a recipe apart from the command it is built by, and names a profile with its command.
+        // In JSON, a recipe has its own name, and a profile is named with its command.
         let profile = Some(root.get_name()).filter(|name| *name != "aiwf");
         let name =
             profile.into_iter().chain(words.iter().map(String::as_str)).take(2).collect::<Vec<_>>().join(" ");
@@ -172,7 +177,7 @@ impl KnownCommand {
         Self { words: words.join(" "), name, sub_commands, takes_input, example: example(command) }
     }
 
-    /// What comes next: a recipe for those that build one, else a command.
+    /// What comes next: a recipe, or a command.
     fn takes(&self) -> &'static str {
         if matches!(self.name.as_str(), "prompt build" | "prompt preview" | "prompt send") {
             "recipe"

@@ -1,4 +1,4 @@
-//! What can be wrong with a command line, in the words a person reads.
+//! Usage errors of the command line, as people read them.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,6 @@ use crate::shell_word::as_typed;
 /// Why a command line makes no sense.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
-    /// The first word is neither a command nor a profile.
     #[error("unknown command `{word}`")]
     UnknownCommand {
         word: String,
@@ -18,7 +17,6 @@ pub(crate) enum UsageError {
         /// All commands and profiles.
         known: Vec<String>,
     },
-    /// A word after the first one is no command there.
     #[error("unknown {takes} `{word}`")]
     UnknownSubCommand {
         /// `command` or `recipe`.
@@ -31,16 +29,15 @@ pub(crate) enum UsageError {
     Moved {
         old: String,
         now: String,
-        /// What to type.
+        /// The command to type.
         line: String,
     },
-    /// Nothing says what to do.
-    #[error("there is no request")]
+    #[error("the request is missing")]
     NoRequest,
-    /// A command that only groups others stands alone.
+    #[error("cannot read the text from `{path}`: {reason}")]
+    TextFile { path: String, reason: String },
     #[error("`{command}` needs a {takes}")]
     NoSubCommand { command: String, takes: &'static str, known: Vec<String> },
-    /// A flag that wants a value has none.
     #[error("`{flag}` needs a value")]
     NoValue {
         flag: String,
@@ -48,16 +45,14 @@ pub(crate) enum UsageError {
         /// The values there are; empty when any will do.
         known: Vec<String>,
     },
-    /// A value is none of those there are.
     #[error("unknown value `{value}` for `{flag}`")]
     UnknownValue { flag: String, value: String, known: Vec<String> },
-    /// A value is not of the kind that the flag wants.
-    #[error("`{value}` does not fit `{flag}`: {reason}")]
+    #[error("`{value}` is not valid for `{flag}`: {reason}")]
     UnfitValue { flag: String, value: String, reason: String, command: String },
     /// A flag or an argument that the command does not have.
     #[error("unknown {} `{given}`", kind_of(given))]
     UnknownArgument { given: String, near: Option<String>, command: String },
-    /// What the command cannot do without is not given.
+    /// A required argument or flag is missing.
     #[error("missing {}", list(missing))]
     Missing {
         missing: Vec<String>,
@@ -68,25 +63,21 @@ pub(crate) enum UsageError {
         example: Option<String>,
     },
     /// Two flags exclude each other.
-    #[error("`{one}` and `{other}` cannot be given together")]
+    #[error("`{one}` and `{other}` cannot be used together")]
     Together { one: String, other: String, command: String },
     /// A flag that can be given once is given again.
     #[error("`{flag}` is specified twice")]
     Twice { flag: String },
-    /// Bytes that are no text stand on the command line.
     #[error("an argument is not UTF-8 text")]
     NotUtf8,
-    /// What our flags cannot bring about, in the words of the library that reads them.
+    /// Cannot happen with our flags; the message is clap's.
     #[error("{message}")]
     Other { message: String, command: String },
-    /// Two flags want the standard input.
-    #[error("the standard input is asked for twice")]
+    #[error("stdin can be read only once")]
     StdinTwice,
-    /// Tools are asked for, but nobody to call them.
     #[error("`--tools` needs `--for`: which tools are sent depends on the provider")]
     ToolsForNobody,
-    /// A prompt is to be sent to nobody.
-    #[error("no provider is named to send the prompt to")]
+    #[error("no provider is given to send the prompt to")]
     NoProvider,
     /// A recipe whose prompts are sent without tools.
     #[error("`--tools` cannot be used with `{recipe}`")]
@@ -94,8 +85,7 @@ pub(crate) enum UsageError {
     /// A flag about tools without the flag that turns them on.
     #[error("`{flag}` needs `--tools`")]
     WithoutTools { flag: &'static str },
-    /// A full name of a tool stands where a server is meant.
-    #[error("`{given}` is no name of a server: it has `__` in it")]
+    #[error("`{given}` is not a server name: it contains `__`")]
     ServerName { given: String },
     /// The arguments of a tool are not JSON.
     #[error("{place} is not JSON: {reason}")]
@@ -103,23 +93,22 @@ pub(crate) enum UsageError {
     /// The arguments of a tool are JSON of another kind.
     #[error("{place} is {found}, not a JSON object")]
     ArgsNotAnObject { place: String, found: &'static str },
-    /// No shell is named, and the environment names none that we know.
+    /// Neither the command nor the environment names a shell that we know.
     #[error("{}", unknown_shell(found.as_deref()))]
     NoShell {
-        /// What `SHELL` names.
+        /// The value of `SHELL`.
         found: Option<String>,
     },
     /// A shell without a directory for completions of the user.
     #[error("completions for `{shell}` cannot be installed")]
     NotInstallable { shell: String },
-    /// A flag or an argument that means nothing for a run or conversation.
+    /// A flag or an argument that does not apply to runs and conversations.
     #[error("`{given}` does not apply to runs and conversations")]
     NotForRuns { given: String },
-    /// A flag that means something for runs and conversations only.
     #[error("`{given}` applies only to runs and conversations")]
     OnlyForRuns { given: &'static str },
-    /// There is no text, and nobody to type one.
-    #[error("there is nothing to say")]
+    /// No message was given, and stdin is a terminal.
+    #[error("the message is missing")]
     NothingToSay {
         /// The command with a place for the text.
         usage: &'static str,
@@ -129,14 +118,14 @@ pub(crate) enum UsageError {
 /// More commands than this are looked up in the help.
 const MAX_LISTED: usize = 12;
 
-/// The verbs that changes and runs had of their own in 0.1.0, and that every session has now.
+/// The verbs that changes and runs had separately in 0.1.0, and that every session has now.
 const MOVED: [&str; 15] = [
     "apply", "approve", "cancel", "diff", "events", "list", "preview", "reject", "respond", "restore",
     "retry", "show", "status", "step", "verify",
 ];
 
 impl UsageError {
-    /// Words after a group of commands that are none of its commands: a spelling of 0.1.0, or a mistake.
+    /// The error for an unknown subcommand: a spelling of 0.1.0, or a mistake.
     pub(crate) fn moved(group: &str, words: &[OsString]) -> Self {
         let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let (word, rest) =
@@ -163,7 +152,10 @@ impl UsageError {
         match self {
             Self::UnknownCommand { word, instead, known } => unknown_command_hint(word, instead, known),
             Self::UnknownSubCommand { word, known, .. } => choice(word, known),
-            Self::NoRequest => "say what to change, as in `aiwf do 'Add a --json flag'`".to_owned(),
+            Self::NoRequest => "describe the change, as in `aiwf do 'Add a --json flag'`".to_owned(),
+            Self::TextFile { path, .. } => {
+                format!("correct the path, or write `@@{path}` if the text itself begins with `@`")
+            }
             Self::Moved { line, .. } => format!("type `{line}`"),
             Self::UnknownValue { value, known, .. } => choice(value, known),
             Self::NoSubCommand { known, command, .. } => match known.as_slice() {
@@ -198,7 +190,7 @@ impl UsageError {
                 "only `aiwf prompt send reply` runs tools; sessions and changes have `[tools.grant]`"
                     .to_owned()
             }
-            Self::WithoutTools { flag } => format!("add `--tools`, or leave `{flag}` out"),
+            Self::WithoutTools { flag } => format!("add `--tools`, or omit `{flag}`"),
             Self::ServerName { .. } => {
                 "give the part before `__`; `aiwf tools status SERVER__TOOL` shows one tool".to_owned()
             }
@@ -210,9 +202,9 @@ impl UsageError {
                     .to_owned()
             }
             Self::NotInstallable { shell } => format!("`aiwf completions {shell}` prints the script"),
-            Self::NotForRuns { given } => format!("leave `{given}` out"),
-            Self::OnlyForRuns { given } => format!("leave `{given}` out"),
-            Self::NothingToSay { usage } => format!("give a text: `{usage}`"),
+            Self::NotForRuns { given } => format!("omit `{given}`"),
+            Self::OnlyForRuns { given } => format!("omit `{given}`"),
+            Self::NothingToSay { usage } => format!("pass a message: `{usage}`"),
         }
     }
 }
@@ -236,7 +228,7 @@ fn unknown_command_hint(word: &str, instead: &[String], known: &[String]) -> Str
 fn unknown_shell(found: Option<&str>) -> String {
     match found {
         Some(found) => format!("no completions for the shell `{found}`"),
-        None => "no shell is named and `SHELL` is not set".to_owned(),
+        None => "no shell is given and `SHELL` is not set".to_owned(),
     }
 }
 
@@ -245,7 +237,7 @@ fn kind_of(argument: &str) -> &'static str {
 }
 
 fn see_help(command: &str) -> String {
-    format!("`{command} --help` shows how it is used")
+    format!("`{command} --help` shows its usage")
 }
 
 fn choice(given: &str, known: &[String]) -> String {

@@ -122,7 +122,7 @@ fn add_page(root: &clap::Command, command: &clap::Command, words: &mut Vec<Strin
 }
 
 #[test]
-fn every_mistake_on_a_command_line_is_told_with_one_thing_to_do() {
+fn every_usage_error_has_one_thing_to_do() {
     let mut page = Page::default();
     let root = crate::cli::command();
     add_page(&root, &root, &mut vec!["aiwf".to_owned()], &mut page);

@@ -1,4 +1,4 @@
-//! `aiwf adopt`: shows what a session of somebody else contains, asks, and trusts it.
+//! `aiwf adopt`: shows what a foreign session contains, asks, and trusts it.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::output::{self, Output};
 
 #[derive(Debug, Args)]
 pub(crate) struct AdoptArgs {
-    /// The session, change or run: its id, a unique beginning of it, or `latest`.
+    /// Session, change or run: id, unique prefix, or `latest`.
     #[arg(value_name = "ID")]
     id: String,
     /// Trust it without asking.
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &AdoptArgs, engine: &Engine, output: &Output<'_>) -> Res
         }
         let (kind, id) = (adoption.kind, escaped_line(&adoption.id));
         match (adoption.is_trusted, is_adopted) {
-            (true, _) => writeln!(out, "{kind} {id} is yours already"),
+            (true, _) => writeln!(out, "{kind} {id} is already yours"),
             (_, true) => writeln!(out, "adopted {kind} {id}"),
             (_, false) => writeln!(out, "not adopted; `aiwf adopt {id} --yes` trusts it"),
         }
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &AdoptArgs, engine: &Engine, output: &Output<'_>) -> Res
     Ok(exit)
 }
 
-/// Shows something to a person and asks; nobody to ask means no.
+/// Shows a text and asks; without a terminal the answer is no.
 pub(super) fn ask(shown: &str, question: &str, output: &Output<'_>) -> bool {
     if !output::can_ask(output) {
         return false;
@@ -59,7 +59,7 @@ pub(super) fn ask(shown: &str, question: &str, output: &Output<'_>) -> bool {
     is_read && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// What is trusted by saying yes.
+/// What adopting would trust.
 fn shown(adoption: &Adoption) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
@@ -75,7 +75,7 @@ fn shown(adoption: &Adoption) -> String {
     line("phase", &adoption.phase);
     line("providers", &adoption.providers.join(", "));
     for gate in &adoption.gates {
-        line("gate", &format!("{}: {}, no person is asked", gate.gate, gate.approver));
+        line("gate", &format!("{}: {}, no one is asked", gate.gate, gate.approver));
     }
     for path in &adoption.outside_paths {
         line("outside", path);

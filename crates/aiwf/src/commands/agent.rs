@@ -17,13 +17,13 @@ use crate::talk::{self, Opening};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// The package: its directory, or a `.bmad` or `.zip` file.
+    /// Package: a directory, or a `.bmad` or `.zip` file.
     #[arg(value_name = "PATH")]
     package: PathBuf,
-    /// The agent, by its id.
+    /// Id of the agent.
     #[arg(value_name = "AGENT")]
     agent: String,
-    /// Say this once and end, or - for the standard input.
+    /// Send this message and exit, or - for stdin.
     #[arg(long, value_name = "TEXT|-")]
     input: Option<String>,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &AgentArgs, engine: &Engine, output: &Output<'_>) -> Res
     }
 }
 
-/// What a text means; of the commands of a talk, those that one text can ask for.
+/// Interprets the input; only some commands of a conversation make sense without one.
 fn chosen(
     engine: &Engine,
     package: &Package,
@@ -98,7 +98,7 @@ fn show_menu(agent: &AgentDefinition, output: &Output<'_>) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// Says which items a text can mean; the next text has to be one of their numbers.
+/// Lists the items that the input may mean; the next input must be one of their numbers.
 fn clarify(agent: &AgentDefinition, numbers: &[usize], output: &Output<'_>) -> Result<Exit, Failure> {
     if output.is_json() {
         let json = json!({ "agent": agent.id, "candidates": numbers, "menu": agent_menu::as_json(agent) });

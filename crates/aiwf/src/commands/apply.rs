@@ -1,9 +1,9 @@
-//! `aiwf apply` and `aiwf undo`: what a session made, into the project and back.
+//! `aiwf apply` and `aiwf undo`: write a session's result into the project, and restore it.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use aiwf_engine::{ApplyChange, ApplyOptions, ApplyReport, Engine, SessionError, SessionRef};
+use aiwf_engine::{ApplyChange, ApplyOptions, ApplyReport, Engine, Overlap, SessionError, SessionRef};
 use clap::Args;
 
 use super::session::SessionId;
@@ -12,22 +12,23 @@ use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
+use crate::session_output;
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(super) session: SessionId,
-    /// A directory in place of the profile's targets.
+    /// Copy into this directory instead of the profile's targets.
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
-    /// Only show what would be done.
+    /// Show what would be written, without writing.
     #[arg(long)]
     dry_run: bool,
-    /// Replace files that exist with other content; each is kept as FILE.orig.
+    /// Replace existing files that differ, keeping each as FILE.orig.
     #[arg(long)]
     force: bool,
-    /// Merge files that changed meanwhile, where that is clean.
+    /// Merge files that changed in the meantime, if they merge cleanly.
     #[arg(long)]
     merge: bool,
     /// Put the result on a new branch instead [default name: aiwf/ and the request].
@@ -41,7 +42,6 @@ pub(crate) struct ApplyArgs {
 }
 
 impl ApplyArgs {
-    /// How to apply, as the flags say.
     pub(super) fn options(&self) -> ApplyOptions {
         ApplyOptions {
             to: self.to.clone(),
@@ -61,6 +61,8 @@ pub(super) fn apply(
     engine: &Engine,
     output: &Output<'_>,
 ) -> Result<Exit, Failure> {
+    // Somebody else's plan is known before anything is written.
+    warn_overlaps(&engine.overlaps_before_apply(which)?);
     let outcome = engine.apply(which, options);
     if let Ok(report) = &outcome {
         warn_about(report);
@@ -113,17 +115,24 @@ pub(super) fn undo(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) 
     Ok(Exit::Done)
 }
 
-/// Warns of what a long diff may hide.
+/// Warns about changes that are easy to miss in a long diff.
 pub(crate) fn warn_about(report: &ApplyReport) {
     warn_outdated(report);
     warn_self_running(report);
+}
+
+/// Names the other sessions that plan to write the same files.
+pub(crate) fn warn_overlaps(overlaps: &[Overlap]) {
+    for overlap in overlaps {
+        output::warn(&escaped_line(&session_output::overlap(overlap)));
+    }
 }
 
 /// Shows the differences that are in the way.
 pub(super) fn show_conflicts(report: &ApplyReport, output: &Output<'_>) {
     warn_outdated(report);
     if !output.is_json() {
-        // The refusal is what counts; whoever does not read the differences still gets it.
+        // The refusal is the result, even if the diff could not be printed.
         drop(output::print(|out| {
             report.conflicts().try_for_each(|file| out.write_all(file.diff.as_bytes()))
         }));
@@ -139,7 +148,7 @@ fn warn_self_running(report: &ApplyReport) {
         .filter_map(|file| Some(format!("{} ({})", file.target, file.run_by?)))
         .collect();
     if !files.is_empty() {
-        output::warn(&format!("tools run these files by themselves\n  {}", files.join("\n  ")));
+        output::warn(&format!("tools run these files automatically\n  {}", files.join("\n  ")));
     }
 }
 
@@ -147,6 +156,6 @@ fn warn_self_running(report: &ApplyReport) {
 fn warn_outdated(report: &ApplyReport) {
     if !report.outdated.is_empty() {
         let files = report.outdated.join("\n  ");
-        output::warn(&format!("these are outdated: what they were made from changed later\n  {files}"));
+        output::warn(&format!("these are outdated: their inputs have changed since\n  {files}"));
     }
 }

@@ -1,6 +1,6 @@
-//! `aiwf change …`: begins a change, and works on its phases with the agents of your choice.
+//! `aiwf change …`: creates a change, and runs its phases with the agents of your choice.
 //!
-//! A change is a session that follows the flow `change`; everything else about it is done by the common verbs.
+//! A change is a session with the flow `change`; all other commands for it are the common ones.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -17,19 +17,20 @@ use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::session_output;
 use crate::typed_path::from_project;
+use crate::typed_text::typed_text;
 use crate::usage_error::UsageError;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChangeCommand {
-    /// Begin a change; nothing is asked yet.
+    /// Create a change without asking a provider yet.
     #[command(
         after_help = "Example: aiwf change new login 'Add a login page' --file 'src/**' --provider claude"
     )]
     New {
-        /// Name of the change; free again once it has ended.
+        /// Name of the change; reusable once the change has ended.
         #[arg(value_name = "NAME")]
         name: String,
-        /// What to change.
+        /// What to change, or @FILE to read it.
         #[arg(value_name = "TEXT", allow_hyphen_values = true)]
         request: String,
         /// Show these files to every phase, relative to the current directory (repeatable).
@@ -41,19 +42,19 @@ pub(crate) enum ChangeCommand {
     /// Plan the change, until a decision is needed.
     #[command(after_help = "Example: aiwf change plan login --provider gemini")]
     Plan(PhaseArgs),
-    /// Challenge the plan; the verdict decides what follows.
+    /// Challenge the plan; the verdict decides what comes next.
     #[command(after_help = "Example: aiwf change challenge login --provider codex")]
     Challenge(PhaseArgs),
-    /// Implement the plan, once its challenge passed.
+    /// Implement the plan after its challenge has passed.
     #[command(after_help = "Example: aiwf change implement login --provider claude --write")]
     Implement {
         #[command(flatten)]
         phase: PhaseArgs,
-        /// Let the agent edit the project itself; what it changes is on record.
+        /// Let the agent edit the project directly; its changes are recorded.
         #[arg(long)]
         write: bool,
     },
-    /// Review the implementation; the verdict decides what follows.
+    /// Review the implementation; the verdict decides what comes next.
     #[command(after_help = "Example: aiwf change review login --provider codex")]
     Review(PhaseArgs),
     /// Write the record of the change.
@@ -96,7 +97,7 @@ pub(crate) struct ChangeName {
     name: String,
 }
 
-/// What every phase takes.
+/// Options of every phase.
 #[derive(Debug, Args)]
 pub(crate) struct PhaseArgs {
     #[command(flatten)]
@@ -104,7 +105,7 @@ pub(crate) struct PhaseArgs {
     /// Provider for this phase: claude, codex, gemini, or any provider.
     #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     provider: Option<String>,
-    /// Add this to what the change is about.
+    /// Add these instructions to the change request.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     instructions: Option<String>,
     /// Show these files to this phase too, relative to the current directory (repeatable).
@@ -162,7 +163,7 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
         ChangeCommand::New { name, request, files, session } => {
             let new = NewChange {
                 name: name.clone(),
-                request: request.clone(),
+                request: typed_text(request, engine.settings())?,
                 files: typed_files(files, engine),
                 provider: session.provider.clone(),
                 flags: session.gates.flags()?,
@@ -261,7 +262,7 @@ fn list(status: StatusFilter, limit: usize, engine: &Engine, output: &Output<'_>
     Ok(Exit::Done)
 }
 
-/// What a command calls a change: its name, which is its id when it has none.
+/// The name of a change on the command line; its id if it has no name.
 fn called(change: &SessionSummary) -> &str {
     change.name.as_deref().unwrap_or(&change.session_id)
 }

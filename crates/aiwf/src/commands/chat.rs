@@ -1,4 +1,4 @@
-//! `aiwf chat`: a conversation with a model, tools on, nobody's persona.
+//! `aiwf chat`: a conversation with a model that has tools but no persona.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ use crate::talk::{self, Opening};
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// A package whose files the model may read.
+    /// Package whose files the model may read.
     #[arg(long, value_name = "PATH")]
     package: Option<PathBuf>,
-    /// Say this once and end, or - for the standard input.
+    /// Send this message and exit, or - for stdin.
     #[arg(long, value_name = "TEXT|-")]
     input: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `aiwf checks`: the commands that check what sessions write.
+//! `aiwf checks`: the commands that check the results of sessions.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -24,19 +24,19 @@ pub(crate) enum ChecksCommand {
     /// List the checks and whether you agreed to each.
     #[command(after_help = "Example: aiwf checks list --json")]
     List,
-    /// Show the exact command of checks, and agree to it.
-    #[command(after_help = "Examples:\n  aiwf checks allow\n  aiwf checks allow tests --yes")]
+    /// Show the exact commands of checks and ask for your consent.
+    #[command(after_help = "Examples:\n  aiwf checks allow tests --yes\n  aiwf checks allow")]
     Allow(AllowArgs),
-    /// Run checks now and print how each went.
+    /// Run checks now and print each result.
     #[command(after_help = "Examples:\n  aiwf checks run\n  aiwf checks run tests --dir ../copy")]
     Run(RunArgs),
     /// Add a check to the project's configuration, and agree to it.
     #[command(after_help = "Example: aiwf checks add tests 'cargo test --locked'")]
     Add {
-        /// Its name.
+        /// Name of the check.
         #[arg(value_name = "NAME")]
         name: String,
-        /// A line for the shell.
+        /// Shell command to run.
         #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
         command: String,
     },
@@ -45,23 +45,23 @@ pub(crate) enum ChecksCommand {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("selection").args(["names", "all"])))]
 pub(crate) struct AllowArgs {
-    /// The checks [default: each that needs your consent].
+    /// Checks to show [default: each that needs your consent].
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Every check that needs your consent.
+    /// Allow every check that needs your consent.
     #[arg(long)]
     all: bool,
-    /// Agree without being asked; needs a NAME or `--all`.
+    /// Agree without asking; needs a NAME or `--all`.
     #[arg(long, requires = "selection")]
     yes: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The checks [default: those that a session would run].
+    /// Checks to run [default: those that a session would run].
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// The directory to run them in [default: the project].
+    /// Directory to run them in [default: the project].
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Print an event to stderr when a check starts and ends, one line of JSON each.
@@ -176,7 +176,7 @@ pub(crate) fn allow_pending(engine: &Engine, output: &Output<'_>) -> Result<(), 
     Ok(())
 }
 
-/// What is agreed to, with nothing left out.
+/// Everything that consent covers.
 fn shown(check: &Check) -> String {
     let mut text =
         format!("check {}  ({})\n", escaped_line(&check.name), escaped_line(&check.origin.to_string()));
@@ -228,7 +228,7 @@ fn run_checks(args: &RunArgs, engine: &Engine, output: &Output<'_>) -> Result<Ex
     Ok(exit)
 }
 
-/// A result with what was printed, and where all of it is.
+/// A result with its output, and the file with the complete output.
 fn run_json(run: &CheckRun) -> Value {
     let mut json = json!(run.result);
     if let Some(output) = json.get_mut("output") {

@@ -1,4 +1,4 @@
-//! `aiwf completions`: the script by which a shell asks what could be typed next, printed or installed.
+//! `aiwf completions`: prints or installs the completion script of a shell.
 //!
 //! The script itself knows no commands: it asks the program, which answers in `completer.rs`.
 
@@ -23,7 +23,7 @@ use crate::usage_error::UsageError;
 pub(crate) struct CompletionsArgs {
     /// Shell [default: the one in `SHELL`].
     shell: Option<Shell>,
-    /// Write the script to the place where the shell finds it: bash, zsh or fish.
+    /// Install the script where the shell looks for it: bash, zsh or fish.
     #[arg(long)]
     install: bool,
     /// Replace a file that aiwf did not write.
@@ -31,7 +31,7 @@ pub(crate) struct CompletionsArgs {
     force: bool,
 }
 
-/// What a file says that `--install` wrote.
+/// Marks a file that `--install` wrote.
 const MARKER: &str = "# Written by `aiwf completions`; written again after an update, changes here are lost.";
 
 pub(crate) fn run(args: &CompletionsArgs, output: &Output<'_>) -> Result<Exit, Failure> {
@@ -60,7 +60,7 @@ fn shell_of(environment: &Environment) -> Result<Shell, UsageError> {
     shell.ok_or(UsageError::NoShell { found: name })
 }
 
-/// The script for a shell, with a line that tells it from a file of somebody else.
+/// The script of a shell, with a line that marks it as ours.
 fn script(shell: Shell) -> io::Result<String> {
     let shells = Shells::builtins();
     let completer = shells.completer(&shell.to_string()).ok_or(io::ErrorKind::Unsupported)?;
@@ -69,7 +69,7 @@ fn script(shell: Shell) -> io::Result<String> {
     let script = String::from_utf8_lossy(&script);
     let script = script.trim();
     Ok(match (shell, script.split_once('\n')) {
-        // Zsh finds out from the first line what a file completes. It then runs the file as the function `_aiwf`, and
+        // Zsh reads from the first line what a file completes. It then runs the file as the function `_aiwf`, and
         // only the next completion would be answered.
         (Shell::Zsh, Some((first, rest))) => format!(
             "{first}\n{MARKER}\n{rest}\n\n\
@@ -119,7 +119,7 @@ fn install(
     Ok(Exit::Done)
 }
 
-/// What is left for the user to do.
+/// What the user still has to do.
 fn next_step(shell: Shell, directory: &str) -> String {
     match shell {
         Shell::Bash => {

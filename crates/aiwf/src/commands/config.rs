@@ -1,4 +1,4 @@
-//! `aiwf config`: what holds, and where it comes from.
+//! `aiwf config`: the effective settings, and where they come from.
 
 use std::io::Write as _;
 
@@ -16,7 +16,7 @@ pub(crate) enum ConfigCommand {
     /// Print every setting.
     #[command(after_help = "Example: aiwf config show --origin")]
     Show {
-        /// Say where each value comes from.
+        /// Show where each value comes from.
         #[arg(long)]
         origin: bool,
     },

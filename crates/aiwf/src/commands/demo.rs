@@ -1,4 +1,5 @@
-//! `aiwf demo`: a change from request to commit in a fresh directory, with recorded answers: no key, no network, no server.
+//! `aiwf demo`: a change from request to commit in a fresh directory, with recorded answers: no key, no network, no
+//! server.
 //!
 //! It makes the decisions that a person would make and prints the command for each. `--profile` shows a session of a
 //! profile instead.
@@ -59,7 +60,7 @@ macro_rules! todo_list {
 /// The sample project.
 static PROJECT: &[File] = todo_list!["project/README.md", "project/tests.sh", "project/todo.sh"];
 
-/// The recorded answers; `cargo xtask record-demo` makes them anew when a prompt has changed.
+/// The recorded answers; `cargo xtask record-demo` records them again after a prompt has changed.
 static CASSETTE: &[File] = todo_list![
     "cassette/plan-1.json",
     "cassette/implement-1.json",
@@ -75,7 +76,7 @@ static WRITTEN: &[&str] = &[
     include_str!("../../../../examples/todo/answers/3-implement/todo.sh"),
 ];
 
-/// What is asked for; the recordings answer this and nothing else.
+/// The recordings answer only this request.
 const REQUEST: &str = include_str!("../../../../examples/todo/request.txt");
 const CHECK: &str = "sh tests.sh";
 
@@ -84,7 +85,7 @@ const MAX_DECISIONS: usize = 8;
 /// How many lines of the plan are shown.
 const N_LINES: usize = 4;
 
-/// The sample project, and how far the story is.
+/// The sample project, and the progress of the demo.
 struct Demo {
     engine: Engine,
     directory: String,
@@ -135,12 +136,12 @@ impl Demo {
         }
         let report = self.engine.session_report(Some(&id))?;
         if report.status != SessionStatus::Complete {
-            return Err(Failure::bug("the demo did not end as it should"));
+            return Err(Failure::bug("the demo did not finish as expected"));
         }
         let applied = self.apply(&id)?;
         let verified = self.engine.verify(Some(&id))?;
         if !verified.differences.is_empty() {
-            return Err(Failure::bug("the demo did not end as it should"));
+            return Err(Failure::bug("the demo did not finish as expected"));
         }
         if output.is_json() {
             let value = json!({
@@ -185,7 +186,7 @@ impl Demo {
         self.story.say(&text);
     }
 
-    /// Tells what has happened up to a gate, and shows what is decided on there.
+    /// Tells what happened before a gate, and shows what is decided there.
     fn gate(&mut self, report: &SessionReport) -> Result<(), Failure> {
         let phase = report.phase.as_str();
         let id = Some(report.session_id.as_str());
@@ -245,7 +246,7 @@ impl Demo {
         Ok(())
     }
 
-    /// What a check printed about what failed.
+    /// The failure in a check's output.
     fn failures(&self, id: Option<&str>, check: &CheckReport) -> Result<Vec<String>, Failure> {
         let (_, printed) = self.engine.session_file(id, &check.output)?;
         let is_told = |line: &&str| line.starts_with("FAILED") || line.starts_with(' ');
@@ -278,9 +279,9 @@ impl Demo {
             None => String::new(),
         };
         let text = format!(
-            "\nlook around:      cd {directory}; aiwf events; aiwf show plan; aiwf diff\n\
+            "\nexplore:          cd {directory}; aiwf events; aiwf show plan; aiwf diff\n\
              {merge}\
-             take it back:     aiwf undo\n\
+             undo it:          aiwf undo\n\
              your repository:  aiwf do 'what should change'\n\
              a profile:        aiwf demo --profile shop\n"
         );

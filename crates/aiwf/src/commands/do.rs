@@ -1,6 +1,6 @@
 //! `aiwf do`: a change in any repository, from a request to files, a branch or a commit.
 //!
-//! Begins a session of the flow `do`, runs it until a decision is needed or it ends, and applies what it made. On a
+//! Creates a session of the flow `do`, runs it until a decision is needed or it ends, and applies the result. On a
 //! terminal each gate is a dialogue; without one it stops at the first gate.
 
 use std::io::{IsTerminal as _, Write as _};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::apply::{show_conflicts, warn_about};
 use super::session::about_session;
 use crate::advice_words;
-use crate::call_args::{CallArgs, GateFlags, PromptArgs, ServerArgs, retry_after_limit};
+use crate::call_args::{CallArgs, GateFlags, PromptArgs, ServerArgs, announce_limit};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -24,21 +24,22 @@ use crate::gate_dialogue::{self, Answer, without_comments};
 use crate::output::{self, Output};
 use crate::session_output;
 use crate::typed_path::from_project;
+use crate::typed_text::typed_text;
 use crate::usage_error::UsageError;
 
-/// The flow that is followed when none is named.
+/// The default flow.
 const FLOW: &str = "do";
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct DoArgs {
-    /// What to change, or - for stdin [default: write it in your editor].
+    /// What to change, @FILE to read it, or - for stdin [default: write it in your editor].
     #[arg(value_name = "REQUEST", allow_hyphen_values = true)]
     request: Option<String>,
-    /// Who does the work: claude, codex, gemini, or any provider [default: the first that works].
+    /// Provider for every phase: claude, codex, gemini, or any provider [default: the first that works].
     #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     provider: Option<String>,
-    /// Model to ask, whatever the configuration says.
+    /// Model to ask, instead of the configured one.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// Flow to follow: do, change, spec, or one of your own.
@@ -56,10 +57,10 @@ pub(crate) struct DoArgs {
     /// Commit the result.
     #[arg(long)]
     commit: bool,
-    /// Let the agent edit the project itself instead of a worktree.
+    /// Let the agent edit the project directly instead of a worktree.
     #[arg(long, conflicts_with_all = ["branch"])]
     in_place: bool,
-    /// Merge files that changed meanwhile, where that is clean.
+    /// Merge files that changed in the meantime, if they merge cleanly.
     #[arg(long)]
     merge: bool,
     /// Wait for a usage limit to end instead of stopping.
@@ -68,7 +69,7 @@ pub(crate) struct DoArgs {
     /// Spend at most this many dollars.
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     max_cost: Option<u64>,
-    /// Name of the session; free again once the session has ended.
+    /// Name of the session; reusable once the session has ended.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
@@ -119,9 +120,14 @@ pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result
         output::warn(warning);
     }
     output::note(&format!("session: {}\n", begun.id));
+    // A context that cannot be read is told when the first prompt is built.
+    if let Some(context) = engine.context_report().ok().and_then(|report| report.line()) {
+        output::note(&format!("context: {}\n", escaped_line(&context)));
+    }
     let walk = Walk {
         id: &begun.id,
         begun: Begun::Request,
+        agent: Some(&chosen.provider),
         is_unattended: args.gates.is_yes(),
         waits: args.wait,
         apply: ApplyOptions {
@@ -139,25 +145,25 @@ fn request(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result<String
     let from_stdin = || -> Result<String, Failure> { Ok(read_stdin()?.trim_end().to_owned()) };
     let request = match args.request.as_deref() {
         Some("-") => from_stdin()?,
-        Some(request) => request.to_owned(),
+        Some(request) => typed_text(request, engine.settings())?,
         None if !std::io::stdin().is_terminal() => from_stdin()?,
         None if output::can_ask(output) => {
             without_comments(&engine.edit_text("request.md", REQUEST_TEMPLATE)?)
         }
         None => String::new(),
     };
-    // Before an agent is looked for: nothing is started for nothing.
+    // Checked before an agent is started.
     if request.trim().is_empty() {
         return Err(UsageError::NoRequest.into());
     }
     Ok(request)
 }
 
-/// What an editor is opened with.
+/// The initial text in the editor.
 const REQUEST_TEMPLATE: &str =
-    "\n# What should change? Lines that begin with `#` are left out. Save and close to begin.\n";
+    "\n# What should change? Lines that start with `#` are ignored. Save and close to start.\n";
 
-/// What began a walk, which decides how it ends.
+/// The command that started a walk; it decides how the walk ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
     /// A request: the end is a summary, and whatever waits ends with the exit code for waiting.
@@ -172,7 +178,9 @@ pub(crate) enum Begun {
 pub(crate) struct Walk<'w> {
     pub(crate) id: &'w str,
     pub(crate) begun: Begun,
-    /// Whether nobody is there to decide: then what needs a person stops the walk, and the end is applied.
+    /// Who does the work, if this command chose; otherwise the provider of the current phase is reported.
+    pub(crate) agent: Option<&'w str>,
+    /// Whether no person can decide: the walk then stops where one is needed, and applies the result at the end.
     pub(crate) is_unattended: bool,
     /// Whether a usage limit is waited for.
     pub(crate) waits: bool,
@@ -188,7 +196,8 @@ impl Walk<'_> {
             match done {
                 Err(error) => {
                     if let Some(until) = report.limit_until.filter(|_| self.waits) {
-                        let Some(next) = retry_after_limit(engine, Some(self.id), until) else {
+                        announce_limit(until);
+                        let Some(next) = engine.retry_after_limit(Some(self.id), until) else {
                             return Err(error.into());
                         };
                         done = next.map(drop);
@@ -197,10 +206,9 @@ impl Walk<'_> {
                     let failure = about_session(Failure::from(error), Some(self.id).into(), engine);
                     let is_askable = has_decided || report.waits_for == Some(WaitsFor::Retry);
                     if !is_askable || !self.can_ask(output) || failure.exit == Exit::Interrupted {
-                        self.notify(engine, NotifyEvent::Waiting, &report);
                         return Err(failure);
                     }
-                    // The person decides what follows.
+                    // The user decides what comes next.
                     output::note_failure(&failure);
                     done = Ok(());
                 }
@@ -212,9 +220,9 @@ impl Walk<'_> {
                         has_decided = true;
                         done = decided;
                     }
-                    Answer::Leave => return self.stop(engine, output, &report, has_decided),
+                    Answer::Leave => return self.stop(output, &report, has_decided),
                 },
-                Ok(()) => return self.stop(engine, output, &report, has_decided),
+                Ok(()) => return self.stop(output, &report, has_decided),
             }
         }
     }
@@ -223,35 +231,27 @@ impl Walk<'_> {
         !self.is_unattended && output::can_ask(output)
     }
 
-    /// Ends with what the session waits for.
-    fn stop(
-        &self,
-        engine: &Engine,
-        output: &Output<'_>,
-        report: &SessionReport,
-        has_decided: bool,
-    ) -> Result<Exit, Failure> {
-        self.notify(engine, NotifyEvent::Waiting, report);
+    /// Stops and reports what the session waits for.
+    fn stop(&self, output: &Output<'_>, report: &SessionReport, has_decided: bool) -> Result<Exit, Failure> {
         let exit = match (self.begun, report.status) {
             (Begun::Run | Begun::Approve, SessionStatus::Rejected) => Exit::Refused,
             (Begun::Approve, SessionStatus::Waiting | SessionStatus::Complete) if has_decided => Exit::Done,
             _ => Exit::Waiting,
         };
         if output.is_json() {
-            return output.json(summary(report, None), exit);
+            return output.json(self.summary(report, None), exit);
         }
         if self.can_ask(output) && report.status != SessionStatus::Complete {
-            output::note(&format!("everything is kept; `aiwf run {}` continues here\n\n", self.id));
+            output::note(&format!("all progress is saved; `aiwf run {}` continues here\n\n", self.id));
         }
         session_output::report(report, output, exit)
     }
 
-    /// Applies what a complete session made; a person is asked before.
+    /// Applies the result of a complete session, after asking the user.
     fn finish(&self, engine: &Engine, output: &Output<'_>, report: &SessionReport) -> Result<Exit, Failure> {
         let change = report.change.as_ref();
         let makes_files = change.is_some_and(|change| change.has_changes() && !change.applied);
         if !makes_files {
-            self.notify(engine, NotifyEvent::Ended, report);
             return match self.begun {
                 Begun::Request => self.print_end(output, report, None),
                 Begun::Run | Begun::Approve => session_output::report(report, output, Exit::Done),
@@ -266,18 +266,18 @@ impl Walk<'_> {
             };
             match chosen {
                 Some(chosen) => options = chosen,
-                // What was to be done is done; applying is another command.
-                None => return self.stop(engine, output, report, true),
+                // The command's work is done; applying is another command.
+                None => return self.stop(output, report, true),
             }
         }
         let applied = match engine.apply(Some(self.id), &options) {
             Ok(applied) => applied,
-            // What stands in the way is for a person to decide; nothing was written.
+            // The user must resolve the conflict; nothing was written.
             Err(error) => {
                 if let SessionError::Conflicts { report } = &error {
                     show_conflicts(report, output);
                 }
-                self.notify(engine, NotifyEvent::Waiting, report);
+                tell_user(engine, report, &error);
                 let is_persons =
                     matches!(error, SessionError::Conflicts { .. } | SessionError::SelfRunningFiles { .. });
                 let failure = Failure::from(error);
@@ -285,8 +285,44 @@ impl Walk<'_> {
             }
         };
         warn_about(&applied);
-        self.notify(engine, NotifyEvent::Ended, report);
         self.print_end(output, report, Some(&applied))
+    }
+
+    /// What programs read: where the session stands, its checks, and what was applied.
+    fn summary(&self, report: &SessionReport, applied: Option<&ApplyReport>) -> Value {
+        let checks: Vec<Value> = report
+            .checks
+            .iter()
+            .map(|check| json!({ "name": check.name, "exit_code": check.exit_code, "passed": check.passed }))
+            .collect();
+        let files = match applied {
+            Some(applied) => json!(applied.files),
+            None => json!(report.change.as_ref().map(|change| change.touched_paths()).unwrap_or_default()),
+        };
+        let mut value = json!({
+            "session_id": report.session_id,
+            "flow": report.flow,
+            "phase": report.phase,
+            "status": report.status,
+            "agent": report.provider.as_deref().or(self.agent),
+            "checks": checks,
+            "files": files,
+            "branch": applied.and_then(|applied| applied.branch.clone()),
+            "commit": applied.and_then(|applied| applied.commit.clone()),
+            "gate": report.gate,
+            "limit_until": report.limit_until,
+            "problems": report.problems,
+            "next": self.next(report, applied),
+        });
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
+        value
+    }
+
+    /// What to do next; the report is from before the apply.
+    fn next(&self, report: &SessionReport, applied: Option<&ApplyReport>) -> String {
+        if applied.is_some() { format!("aiwf undo {}", self.id) } else { advice_words::next(&report.next) }
     }
 
     fn print_end(
@@ -296,7 +332,7 @@ impl Walk<'_> {
         applied: Option<&ApplyReport>,
     ) -> Result<Exit, Failure> {
         if output.is_json() {
-            return output.json(summary(report, applied), Exit::Done);
+            return output.json(self.summary(report, applied), Exit::Done);
         }
         output::print(|out| {
             writeln!(out, "done      {}", self.id)?;
@@ -315,23 +351,25 @@ impl Walk<'_> {
             if let Some(commit) = &applied.commit {
                 writeln!(out, "commit    {}", commit.get(..12).unwrap_or(commit))?;
             }
-            writeln!(out, "next      aiwf undo {}", self.id)
+            writeln!(out, "next      {}", self.next(report, Some(applied)))
         })?;
         Ok(Exit::Done)
     }
+}
 
-    /// Tells the user's own program; a failure is only worth a note.
-    fn notify(&self, engine: &Engine, event: NotifyEvent, report: &SessionReport) {
-        let title = report.change.as_ref().map(|change| change.request.as_str()).unwrap_or_default();
-        let what = advice_words::next(&report.next);
-        let notification = aiwf_engine::Notification { event, session: self.id, title, what: &what };
-        if let Some(note) = engine.notify(notification) {
-            output::note(&format!("{note}\n"));
-        }
+/// Tells the user's own program that the result waits to be applied; a failure is only worth a note.
+///
+/// The engine tells of everything else.
+fn tell_user(engine: &Engine, report: &SessionReport, error: &SessionError) {
+    let title = report.change.as_ref().map(|change| change.request.as_str()).unwrap_or_default();
+    let what = format!("not applied: {error}");
+    let (event, session) = (NotifyEvent::Waiting, report.session_id.as_str());
+    if let Some(note) = engine.notify(aiwf_engine::Notification { event, session, title, what: &what }) {
+        output::note(&format!("{note}\n"));
     }
 }
 
-/// What becomes of a file, in a word.
+/// The change of a file, in one word.
 fn change_word(change: ApplyChange) -> &'static str {
     match change {
         ApplyChange::New => "added",
@@ -341,36 +379,4 @@ fn change_word(change: ApplyChange) -> &'static str {
         ApplyChange::Conflict => "replaced",
         ApplyChange::Same => "same",
     }
-}
-
-/// What programs read: where the session stands, its checks, and what was applied.
-fn summary(report: &SessionReport, applied: Option<&ApplyReport>) -> Value {
-    let checks: Vec<Value> = report
-        .checks
-        .iter()
-        .map(|check| json!({ "name": check.name, "exit_code": check.exit_code, "passed": check.passed }))
-        .collect();
-    let files = match applied {
-        Some(applied) => json!(applied.files),
-        None => json!(report.change.as_ref().map(|change| change.changed_paths()).unwrap_or_default()),
-    };
-    let mut value = json!({
-        "session_id": report.session_id,
-        "flow": report.flow,
-        "phase": report.phase,
-        "status": report.status,
-        "agent": report.provider,
-        "checks": checks,
-        "files": files,
-        "branch": applied.and_then(|applied| applied.branch.clone()),
-        "commit": applied.and_then(|applied| applied.commit.clone()),
-        "gate": report.gate,
-        "limit_until": report.limit_until,
-        "problems": report.problems,
-        "next": advice_words::next(&report.next),
-    });
-    if let Some(fields) = value.as_object_mut() {
-        fields.retain(|_, value| !value.is_null());
-    }
-    value
 }

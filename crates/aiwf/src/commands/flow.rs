@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::session_output;
 use crate::typed_path::from_project;
+use crate::typed_text::typed_text;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FlowCommand {
@@ -41,11 +42,11 @@ pub(crate) enum FlowCommand {
         /// Name of the flow.
         #[arg(value_name = "NAME")]
         name: String,
-        /// Form of the drawing [default: text].
+        /// Output format [default: text].
         #[arg(long, value_enum, default_value = "text", hide_default_value = true)]
         format: GraphFormat,
     },
-    /// Write a new flow to edit: `.aiwf/flows/NAME/` with its templates.
+    /// Create a flow to edit: `.aiwf/flows/NAME/` with its templates.
     #[command(after_help = "Example: aiwf flow new our-flow")]
     New {
         /// Name of the flow.
@@ -65,7 +66,7 @@ pub(crate) enum FlowCommand {
 /// How a flow is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// Lines of text.
+    /// Plain text.
     Text,
     /// A Mermaid state diagram.
     Mermaid,
@@ -79,7 +80,7 @@ pub(crate) struct StartArgs {
     /// What to do, or - for stdin.
     #[arg(value_name = "REQUEST", allow_hyphen_values = true)]
     request: String,
-    /// Name of the session; free again once the session has ended.
+    /// Name of the session; reusable once the session has ended.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Show these files to every phase, relative to the current directory (repeatable).
@@ -150,8 +151,11 @@ pub(crate) fn run(command: &FlowCommand, engine: &Engine, output: &Output<'_>) -
 }
 
 fn start(args: &StartArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let request =
-        if args.request == "-" { read_stdin()?.trim_end().to_owned() } else { args.request.clone() };
+    let request = if args.request == "-" {
+        read_stdin()?.trim_end().to_owned()
+    } else {
+        typed_text(&args.request, engine.settings())?
+    };
     let new = NewRequest {
         flow: args.flow.clone(),
         name: args.name.clone(),
@@ -178,11 +182,11 @@ fn list(flows: &[FoundFlow], output: &Output<'_>) -> Result<Exit, Failure> {
         for found in flows {
             let about = match &found.flow {
                 Ok(flow) => escaped_line(&flow.title),
-                Err(_) => format!("broken: `aiwf flow check {}` says why", found.name),
+                Err(_) => format!("broken: `aiwf flow check {}` shows why", found.name),
             };
             writeln!(out, "{:16} {:9} {about}", found.name, found.origin.as_str())?;
             for hidden in &found.hides {
-                writeln!(out, "  wins over the {} flow of the same name", hidden.as_str())?;
+                writeln!(out, "  overrides the {} flow of the same name", hidden.as_str())?;
             }
         }
         Ok(())
@@ -210,7 +214,11 @@ fn check(flows: &[FoundFlow], output: &Output<'_>) -> Result<Exit, Failure> {
     output::print(|out| {
         for found in flows {
             match &found.flow {
-                Ok(flow) => writeln!(out, "{}: {} phases, no problems", found.path, flow.phases.len())?,
+                Ok(flow) => {
+                    let n_phases = flow.phases.len();
+                    let phases = if n_phases == 1 { "phase" } else { "phases" };
+                    writeln!(out, "{}: {n_phases} {phases}, no problems", found.path)?;
+                }
                 Err(problems) => {
                     for problem in problems {
                         let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `aiwf list` and `aiwf status` without an id: every session of the project, and what waits for the user.
+//! `aiwf list` and `aiwf status` without an id: all sessions of the project, and what is waiting for the user.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -15,10 +15,11 @@ use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
+use crate::session_output;
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// List only sessions that wait for you.
+    /// List only sessions that are waiting for you.
     #[arg(long)]
     waiting: bool,
     /// List only sessions that follow this flow: generate, change, package, or one of your own.
@@ -42,7 +43,7 @@ pub(crate) enum StatusFilter {
     Only(SessionStatus),
 }
 
-/// The word for [`StatusFilter::All`].
+/// The name of [`StatusFilter::All`].
 pub(crate) const ALL: &str = "all";
 
 impl StatusFilter {
@@ -63,7 +64,7 @@ fn status_parser() -> impl TypedValueParser<Value = StatusFilter> {
     name_parser(listed.map(SessionStatus::as_str).chain([ALL]), StatusFilter::from_name)
 }
 
-/// The same for changes, which do not fail: only runs do.
+/// Changes cannot fail: only runs do.
 pub(super) fn change_status_parser() -> impl TypedValueParser<Value = StatusFilter> {
     let listed = SessionStatus::ALL
         .into_iter()
@@ -73,6 +74,7 @@ pub(super) fn change_status_parser() -> impl TypedValueParser<Value = StatusFilt
 
 pub(crate) fn run(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let mut sessions = engine.list_all()?;
+    engine.mark_overlaps(&mut sessions);
     sessions.retain(|session| args.flow.as_ref().is_none_or(|flow| *flow == session.flow));
     sessions.retain(|session| args.profile.is_none() || args.profile == session.profile);
     sessions.retain(|session| args.status.accepts(session.status));
@@ -97,7 +99,7 @@ pub(crate) fn run(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Resu
     Ok(Exit::Done)
 }
 
-/// What waits for the user, most recent first, with the command for each.
+/// What is waiting for the user, most recent first, with the command for each.
 pub(crate) fn waiting(engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let mut sessions = engine.list_all()?;
     let n_all = sessions.len();
@@ -121,7 +123,7 @@ pub(crate) fn waiting(engine: &Engine, output: &Output<'_>) -> Result<Exit, Fail
     output::print(|out| {
         if sessions.is_empty() {
             let more = if n_all == 0 { "" } else { "; `aiwf list` shows all sessions" };
-            return writeln!(out, "nothing waits for you{more}");
+            return writeln!(out, "nothing is waiting for you{more}");
         }
         for session in &sessions {
             write_line(out, session, now, width)?;
@@ -159,10 +161,16 @@ fn write_line(
     } else if session.is_foreign {
         writeln!(out, "  not yours: `aiwf adopt {}` shows what it contains", session.id)?;
     }
+    for stale in &session.stale_artifacts {
+        writeln!(out, "  {}", escaped_line(&session_output::stale_artifact(stale)))?;
+    }
+    for overlap in &session.overlaps {
+        writeln!(out, "  {}", escaped_line(&session_output::overlap(overlap)))?;
+    }
     Ok(())
 }
 
-/// What a session waits for, in a word.
+/// What a session waits for, in a few words.
 fn waits(waits_for: WaitsFor) -> &'static str {
     match waits_for {
         WaitsFor::PromptApproval | WaitsFor::ReplyApproval => "approval",

@@ -1,4 +1,4 @@
-//! `aiwf man`: a page for every command, those of the profiles included; what packagers need.
+//! `aiwf man`: man pages for all commands, including those of profiles; for packagers.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) fn run(dir: &Path, engine: &Engine, output: &Output<'_>) -> Result<Ex
     Ok(Exit::Done)
 }
 
-/// Adds the page of a command and of everything below it; what the help hides has none.
+/// Adds the page of a command and of all visible subcommands.
 fn add_pages(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
     let man = clap_mangen::Man::new(command.clone());
     let mut page = Vec::new();

@@ -18,10 +18,10 @@ const TOKEN_VARIABLE: &str = "AIWF_MCP_TOKEN";
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// Serve over HTTP at /mcp instead of the standard input and output: PORT or HOST:PORT, loopback only.
+    /// Serve over HTTP at /mcp instead of stdio: PORT or HOST:PORT, loopback only.
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
-    /// The file with the token that clients must send; else it is `AIWF_MCP_TOKEN`, else one is made and printed.
+    /// File with the token that clients must send [default: `AIWF_MCP_TOKEN`, else a new token, printed at start].
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
     /// Let clients approve and reject: a model may then approve its own work.
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &McpArgs, engine: &Engine) -> Result<Exit, Failure> {
     let ended = match &args.http {
         None => {
             if std::io::stdin().is_terminal() {
-                output::note("waiting for an MCP client on the standard input; end it with Ctrl-D\n");
+                output::note("waiting for an MCP client on stdin; press Ctrl-D to stop\n");
             }
             aiwf_mcp::serve_stdio(engine.clone(), options)?
         }

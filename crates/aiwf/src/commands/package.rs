@@ -1,4 +1,4 @@
-//! `aiwf package`: checks, shows, draws, packs and begins workflow packages.
+//! `aiwf package`: checks, shows, draws, packs and creates workflow packages.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,46 +22,46 @@ pub(crate) enum PackageCommand {
         after_help = "Errors end with exit code 1, warnings alone with 0.\n\nExample: aiwf package check my-flow.bmad"
     )]
     Check {
-        /// Its directory, or a `.bmad` or `.zip` file.
+        /// Package: a directory, or a `.bmad` or `.zip` file.
         path: PathBuf,
     },
-    /// Show what is in a package: workflows, nodes, agents, hash.
+    /// Show the contents of a package: workflows, nodes, agents, hash.
     #[command(after_help = "Example: aiwf package show examples/packages/bug-triage")]
     Show {
-        /// Its directory, or a `.bmad` or `.zip` file.
+        /// Package: a directory, or a `.bmad` or `.zip` file.
         path: PathBuf,
     },
     /// Draw the graph of a workflow.
     #[command(after_help = "Example: aiwf package graph my-flow --format svg -o my-flow.svg")]
     Graph {
-        /// The package: its directory, or a `.bmad` or `.zip` file.
+        /// Package: a directory, or a `.bmad` or `.zip` file.
         path: PathBuf,
-        /// The workflow; the package's entry when there are several and none is named.
+        /// Id of the workflow [default: the package's entry].
         #[arg(long, value_name = "ID")]
         workflow: Option<String>,
-        /// How it is drawn.
+        /// Output format.
         #[arg(long, default_value = "mermaid", value_parser = ["mermaid", "dot", "svg"])]
         format: String,
-        /// Write it to a file instead of the standard output.
+        /// Write to this file instead of stdout.
         #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
     /// Pack a directory into a `.bmad` file: same files, same bytes.
     #[command(
-        after_help = "What `aiwf package check` calls an error is not packed.\n\nExample: aiwf package pack my-flow -o my-flow.bmad"
+        after_help = "A package with errors is not packed; `aiwf package check` lists them.\n\nExample: aiwf package pack my-flow -o my-flow.bmad"
     )]
     Pack {
-        /// The package's directory.
+        /// Directory of the package.
         #[arg(value_name = "DIR")]
         directory: PathBuf,
-        /// The file; `NAME.bmad` beside the directory when left out.
+        /// File to write [default: `NAME.bmad` next to the directory].
         #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Write a new package that passes its checks, into a directory of its name.
+    /// Create a package that passes its checks, in a directory of the same name.
     #[command(after_help = "Example: aiwf package new my-flow")]
     New {
-        /// Its name.
+        /// Name of the package.
         name: String,
     },
 }
@@ -293,7 +293,7 @@ fn workflow_json(workflow: &Workflow) -> Value {
     })
 }
 
-/// Says on the standard error what is odd about a package that is used all the same.
+/// Prints warnings about a package to stderr.
 fn warn(package: &Package) {
     for finding in package.warnings.iter().filter(|finding| finding.severity == Severity::Warning) {
         output::warn(&escaped_line(&finding.to_string()));

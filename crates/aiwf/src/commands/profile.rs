@@ -18,30 +18,31 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::typed_path::from_project;
+use crate::typed_text::typed_text;
 use crate::{session_output, usage};
 
 /// The flags of `init` that every profile has.
-const ROLE_FLAGS: [(Role, &str); 4] = [
-    (Role::PLANNER, "planner"),
-    (Role::GENERATOR, "generator"),
-    (Role::REVIEWER, "reviewer"),
-    (Role::REVISER, "reviser"),
+const ROLE_FLAGS: [(Role, &str, &str); 4] = [
+    (Role::PLANNER, "planner", "planning"),
+    (Role::GENERATOR, "generator", "generating"),
+    (Role::REVIEWER, "reviewer", "reviewing"),
+    (Role::REVISER, "reviser", "revising"),
 ];
 
 /// The command line of a profile.
 pub(crate) fn command(profile: &Profile) -> Command {
     let mut init = Command::new("init")
-        .about("Begin a session and write its first prompt")
+        .about("Start a session and write its first prompt")
         .after_help(example_of_init(profile));
     for param in profile.params() {
         init = init.args(flags(param));
     }
-    for (_, flag) in ROLE_FLAGS {
+    for (_, flag, task) in ROLE_FLAGS {
         init = init.arg(
             Arg::new(flag)
                 .long(flag)
                 .value_name("PROVIDER")
-                .help(format!("Who is the {flag}"))
+                .help(format!("Provider for {task}"))
                 .help_heading("Session"),
         );
     }
@@ -61,19 +62,19 @@ pub(crate) fn command(profile: &Profile) -> Command {
                 .help("Print one line of JSON instead of text"),
         )
         .arg(
-            // The name of the program's own flag: completions and man pages have both.
+            // The id of the program's own flag, so that completions and man pages list it once.
             Arg::new("project_dir")
                 .long("project-dir")
                 .value_name("DIR")
                 .global(true)
                 .help_heading("Global options")
-                .help("The project's directory, when the current one is not inside of it"),
+                .help("Project directory [default: the nearest one at or above the working directory]"),
         )
         .after_help(example_of_init(profile))
         .subcommand(init)
         .subcommand(
             Command::new("info")
-                .about("Show what the profile is and takes")
+                .about("Describe the profile and its parameters")
                 .after_help(format!("Example: aiwf {} info", profile.name())),
         );
     for declared in profile.commands() {
@@ -81,7 +82,7 @@ pub(crate) fn command(profile: &Profile) -> Command {
             .about(escaped_line(&declared.help))
             .after_help(format!("Example: aiwf {} {}", profile.name(), declared.name));
         if declared.action.is_about_session() {
-            sub = sub.arg(Arg::new("id").value_name("ID").help("The session, when not the only open one"));
+            sub = sub.arg(Arg::new("id").value_name("ID").help("Session id [default: the only open one]"));
         }
         if let Action::ComponentPreview { .. } = declared.action {
             sub = sub.arg(Arg::new("html").long("html").value_name("FILE").help("Write a standalone page"));
@@ -91,19 +92,20 @@ pub(crate) fn command(profile: &Profile) -> Command {
     command
 }
 
-/// The shortest `init` that begins a session; the manifest knows no values, so their kinds stand for them.
+/// The shortest `init` that starts a session. The manifest contains no values, so their kinds are shown.
 fn example_of_init(profile: &Profile) -> String {
     let mut example = format!("Example: aiwf {} init", profile.name());
     for param in profile.params().iter().filter(|param| param.is_required && param.default.is_none()) {
-        let kind = if matches!(param.kind, ParamKind::File { .. }) { "FILE" } else { "…" };
+        let kind =
+            if matches!(param.kind, ParamKind::File { .. } | ParamKind::Files) { "FILE" } else { "…" };
         let _ = write!(example, " --{} {kind}", param.name);
     }
     example
 }
 
-/// The same command line with the names of every choice, for completion.
+/// The command line with the names of every choice, for completion.
 ///
-/// A run does not use it: there, all that is wrong with the parameters is told at once by the profile.
+/// Not used to parse a real command, because the profile reports all invalid parameters at once.
 pub(super) fn with_choices(command: Command, profile: &Profile) -> Command {
     command.mut_subcommand("init", |init| {
         profile.params().iter().filter(|param| !param.choices().is_empty()).fold(init, |init, param| {
@@ -131,6 +133,8 @@ fn flags(param: &Param) -> Vec<Arg> {
             args
         }
         ParamKind::List { .. } => vec![arg.action(ArgAction::Append).value_name("TEXT")],
+        ParamKind::Files => vec![arg.action(ArgAction::Append).value_name("GLOB")],
+        ParamKind::Text => vec![arg.value_name("TEXT|@FILE")],
         ParamKind::File { .. } => vec![arg.value_name("FILE")],
         ParamKind::Path => vec![arg.value_name("PATH")],
         ParamKind::Integer { .. } => vec![arg.value_name("N").allow_negative_numbers(true)],
@@ -154,11 +158,11 @@ fn help(param: &Param) -> String {
         None if param.is_required => help.push_str(" (required)"),
         None => {}
     }
-    // Clap puts its own colours around it, so it cannot be escaped when it is printed.
+    // Clap adds its own colours, so the text cannot be escaped when it is printed.
     escaped_line(&help)
 }
 
-/// The project that the words of a profile's command name: it is wanted before the profile is, which may be its own.
+/// The project directory in the arguments. It must be known before the profile, which may be the project's own.
 pub(crate) fn project_dir(words: &[OsString]) -> Option<PathBuf> {
     const FLAG: &str = "--project-dir";
     let words: Vec<_> = words.iter().take_while(|word| *word != "--").collect();
@@ -175,7 +179,7 @@ pub(crate) fn run(words: &[OsString], engine: &Engine, output: &Output<'_>) -> R
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let profile = match engine.profile(&name) {
         Ok(profile) => profile,
-        // The first word is what decides between a command of ours and a profile.
+        // The first argument decides between one of our commands and a profile.
         Err(SessionError::UnknownProfile { known, .. }) => {
             let output = Output::new(output::is_json_asked_for(), "");
             return Ok(output.failure(&usage::unknown_command(&name, &known).into()));
@@ -193,7 +197,7 @@ pub(crate) fn run(words: &[OsString], engine: &Engine, output: &Output<'_>) -> R
     let words = format!("{name} {sub}");
     let output =
         Output::new(output.is_json() || matches.get_flag("json") || sub_matches.get_flag("json"), &words);
-    // A new session's report says it by itself.
+    // The report of a new session already says it.
     if sub != "init" {
         for warning in engine.profile_warnings(&name) {
             output::warn(&warning);
@@ -214,7 +218,7 @@ fn init(
     output: &Output<'_>,
 ) -> Result<Exit, Failure> {
     let flags = session_flags(matches)?;
-    let new = engine.new_session(profile.name(), given(profile, matches, engine.settings()), &flags)?;
+    let new = engine.new_session(profile.name(), given(profile, matches, engine.settings())?, &flags)?;
     let call = CallArgs::from_arg_matches(matches).unwrap_or_default();
     let servers = ServerArgs::from_arg_matches(matches).unwrap_or_default();
     let prompt = PromptArgs::from_arg_matches(matches).unwrap_or_default();
@@ -231,7 +235,7 @@ fn init(
 
 fn session_flags(matches: &ArgMatches) -> Result<Flags, Failure> {
     let mut flags = GateFlags::from_arg_matches(matches).unwrap_or_default().flags()?;
-    for (role, flag) in ROLE_FLAGS {
+    for (role, flag, _) in ROLE_FLAGS {
         if let Some(provider) = matches.get_one::<String>(flag) {
             flags.roles.insert(role, provider.clone());
         }
@@ -239,8 +243,12 @@ fn session_flags(matches: &ArgMatches) -> Result<Flags, Failure> {
     Ok(flags)
 }
 
-/// What the flags give, by parameter.
-fn given(profile: &Profile, matches: &ArgMatches, settings: &Settings) -> Map<String, Value> {
+/// The parameter values from flags.
+fn given(
+    profile: &Profile,
+    matches: &ArgMatches,
+    settings: &Settings,
+) -> Result<Map<String, Value>, Failure> {
     let mut given = Map::new();
     for param in profile.params() {
         let value = match &param.kind {
@@ -255,6 +263,13 @@ fn given(profile: &Profile, matches: &ArgMatches, settings: &Settings) -> Map<St
             ParamKind::List { .. } => matches
                 .get_many::<String>(&param.name)
                 .map(|values| Value::Array(values.map(|value| Value::from(value.as_str())).collect())),
+            ParamKind::Files => matches
+                .get_many::<String>(&param.name)
+                .map(|values| values.map(|value| Value::from(from_project(value, settings))).collect()),
+            ParamKind::Text => {
+                let typed = matches.get_one::<String>(&param.name);
+                typed.map(|value| typed_text(value, settings)).transpose()?.map(Value::from)
+            }
             ParamKind::File { .. } | ParamKind::Path => {
                 matches.get_one::<String>(&param.name).map(|value| Value::from(from_project(value, settings)))
             }
@@ -266,7 +281,7 @@ fn given(profile: &Profile, matches: &ArgMatches, settings: &Settings) -> Map<St
             given.insert(param.name.clone(), value);
         }
     }
-    given
+    Ok(given)
 }
 
 fn info(profile: &Profile, output: &Output<'_>) -> Result<Exit, Failure> {

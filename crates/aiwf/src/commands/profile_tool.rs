@@ -11,21 +11,27 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 
+/// The flow that a profile is made for, unless another profile is its model.
+const GENERATE: &str = "generate";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileToolCommand {
-    /// Copy a profile to the installed ones and pin it.
+    /// Install a copy of a profile and pin it.
     #[command(after_help = "Example: aiwf profile add ../profiles/our-service")]
     Add {
-        /// Its directory.
+        /// Directory of the profile.
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
-    /// Write a new profile that works.
-    #[command(after_help = "Example: aiwf profile new our-service --project")]
+    /// Create a working profile to edit.
+    #[command(after_help = "Example: aiwf profile new our-python --from python-module --project")]
     New {
-        /// Its name.
+        /// Name of the profile.
         name: String,
-        /// For this project alone, instead of for the user.
+        /// Start from `generate`, for code in any language, or from a copy of a profile.
+        #[arg(long, value_name = "FLOW|PROFILE", default_value = GENERATE)]
+        from: String,
+        /// Create it in this project instead of for all your projects.
         #[arg(long)]
         project: bool,
     },
@@ -47,7 +53,9 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let (name, path) = match command {
         ProfileToolCommand::Add { directory } => engine.add_profile(directory)?,
-        ProfileToolCommand::New { name, project } => (name.clone(), engine.new_profile(name, *project)?),
+        ProfileToolCommand::New { name, from, project } => {
+            (name.clone(), engine.new_profile(name, from, *project)?)
+        }
     };
     if output.is_json() {
         return output.json(json!({ "name": name, "path": path }), Exit::Done);

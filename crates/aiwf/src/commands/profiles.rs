@@ -1,4 +1,4 @@
-//! `aiwf profiles`: the profiles there are, the broken ones with what is wrong.
+//! `aiwf profiles`: the available profiles; broken ones with their problems.
 
 use std::io::Write as _;
 
@@ -33,7 +33,7 @@ pub(crate) fn run(name: Option<&str>, engine: &Engine, output: &Output<'_>) -> R
                 }
             }
             for hidden in &found.hides {
-                writeln!(out, "  wins over the {} profile of the same name", hidden.as_str())?;
+                writeln!(out, "  overrides the {} profile of the same name", hidden.as_str())?;
             }
         }
         Ok(())

@@ -24,7 +24,7 @@ pub(crate) enum PromptCommand {
         after_help = "Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'"
     )]
     Build(ShowArgs),
-    /// Print the same bytes as `build`, and their anatomy on the standard error.
+    /// Print the same bytes as `build`, and their anatomy to stderr.
     #[command(
         subcommand_value_name = "RECIPE",
         subcommand_help_heading = "Recipes",
@@ -43,10 +43,10 @@ pub(crate) enum PromptCommand {
     Recipes,
     /// Print the JSON Schema of a recipe's `--input` document.
     #[command(
-        after_help = "Every name of a document may also be written in camelCase.\n\nExample: aiwf prompt schema reply"
+        after_help = "The keys of a document may also be written in camelCase.\n\nExample: aiwf prompt schema reply"
     )]
     Schema {
-        /// The recipe.
+        /// Name of the recipe.
         #[arg(value_parser = recipe_parser())]
         recipe: Recipe,
     },
@@ -64,7 +64,7 @@ impl PromptCommand {
     }
 }
 
-/// Reads one of a fixed set of names; clap lists them and suggests the nearest.
+/// Parses one of a fixed set of names; clap lists them and suggests the nearest.
 pub(crate) fn name_parser<T: Clone + Send + Sync + 'static>(
     names: impl IntoIterator<Item = &'static str>,
     find: fn(&str) -> Option<T>,
@@ -92,7 +92,7 @@ fn recipes(output: &Output<'_>) -> Result<Exit, Failure> {
         Recipe::Session => ("a step of a session", "text"),
         Recipe::Change => ("a phase of a change", "xml"),
         Recipe::Workflow => ("a turn of a workflow run, an agent session or a chat", "messages"),
-        Recipe::Reply => ("a reply to what an agent reported", "text"),
+        Recipe::Reply => ("a reply to an agent's report", "text"),
     };
     let aggregator = PromptAggregator::global();
     if output.is_json() {

@@ -1,4 +1,4 @@
-//! `aiwf providers`: who can answer, and what each can take.
+//! `aiwf providers`: lists providers and their abilities.
 
 use std::io::Write as _;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(name: Option<&str>, engine: &Engine, output: &Output<'_>) -> R
 }
 
 /// One line each.
-/// A report as programs read it, with what is wrong in words.
+/// A report in JSON, with the problem in words.
 #[derive(Serialize)]
 struct ProviderJson<'a> {
     #[serde(flatten)]
@@ -51,7 +51,7 @@ fn list(providers: &[ProviderReport]) -> String {
     let (names, kinds) = (width(|provider| &provider.name), width(|provider| &provider.kind));
     let line = |provider: &ProviderReport| {
         let model = provider.model.as_ref().map(|model| format!(", model {model}")).unwrap_or_default();
-        let mark = if provider.can_be_asked { "" } else { " (not set up)" };
+        let mark = if provider.can_be_asked { "" } else { " (not configured)" };
         format!(
             "{:names$}  {:kinds$}  {:11}  {}{model}{mark}\n",
             provider.name,
@@ -63,7 +63,7 @@ fn list(providers: &[ProviderReport]) -> String {
     providers.iter().map(line).collect()
 }
 
-/// What it can do with files, at its best.
+/// Its best file access.
 fn files(provider: &ProviderReport) -> &'static str {
     provider.lowered_from.unwrap_or(provider.fs_ability)
 }
@@ -86,9 +86,9 @@ fn block(provider: &ProviderReport) -> String {
     let tokens =
         |tokens: Option<u64>| tokens.map_or("unknown".to_owned(), |tokens| format!("{tokens} tokens"));
     let held = match (provider.lowered_from, provider.fs_ability_read_only == provider.fs_ability) {
-        (Some(_), _) => format!("; lowered to {}, since it is held to reading", provider.fs_ability),
+        (Some(_), _) => format!("; lowered to {}, since it may only read", provider.fs_ability),
         (None, false) => {
-            format!("; {} in plans and reviews, where it is held to reading", provider.fs_ability_read_only)
+            format!("; {} in plans and reviews, where it may only read", provider.fs_ability_read_only)
         }
         (None, true) => String::new(),
     };

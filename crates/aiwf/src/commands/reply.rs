@@ -1,4 +1,4 @@
-//! `aiwf reply`: reads what an agent answered.
+//! `aiwf reply`: parses the reply of an agent.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use crate::output::{self, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReplyCommand {
-    /// Parse a reply; what could be read is printed even when there are problems.
+    /// Parse a reply; print what could be read even if there are problems.
     #[command(after_help = "Example: aiwf reply parse --as file-markers reply.md")]
     Parse {
-        /// What the reply is read as.
+        /// Format to parse.
         #[arg(long = "as", value_name = "PARSER", value_parser = name_parser(Parser::ALL.map(Parser::as_str), Parser::from_name))]
         parser: Parser,
-        /// The reply, or - for the standard input.
+        /// File with the reply, or - for stdin.
         #[arg(value_name = "FILE|-", default_value = "-")]
         file: PathBuf,
     },
@@ -68,7 +68,7 @@ pub(crate) fn run(command: &ReplyCommand, engine: &Engine, output: &Output<'_>) 
     Ok(exit)
 }
 
-/// What was read, for programs and for people.
+/// A parsed reply, as JSON and as text.
 struct Read {
     json: Map<String, Value>,
     text: String,

@@ -21,7 +21,7 @@ pub(crate) struct RmArgs {
     /// that has ended].
     #[arg(value_name = "ID")]
     ids: Vec<String>,
-    /// Remove only sessions in which nothing happened for this long: 30d, 12h, 90m.
+    /// Remove only sessions without activity for this long: 30d, 12h, 90m.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     older_than: Option<Duration>,
     /// Remove without asking; needs an ID or `--older-than`.

@@ -13,14 +13,14 @@ use crate::output::{self, Output};
 use crate::run_output;
 use crate::usage_error::UsageError;
 
-/// Does what a verb means for a run; nothing when it has no meaning there.
+/// Performs a verb on a run; `None` if the verb does not apply to runs.
 pub(super) fn run(
     command: &SessionCommand,
     id: &str,
     engine: &Engine,
     output: &Output<'_>,
 ) -> Option<Result<Exit, Failure>> {
-    if let Some(given) = meaningless(command) {
+    if let Some(given) = inapplicable_flag(command) {
         return Some(Err(UsageError::NotForRuns { given }.into()));
     }
     Some(match command {
@@ -51,14 +51,16 @@ pub(super) fn run(
         | SessionCommand::Restore { .. }
         | SessionCommand::Assign { .. }
         | SessionCommand::Undo { .. }
+        | SessionCommand::Comment(_)
+        | SessionCommand::Revise { .. }
         | SessionCommand::List(_)
         | SessionCommand::Apply(_)
         | SessionCommand::Diff { .. } => return None,
     })
 }
 
-/// The flag or argument that was given and means nothing for a run.
-fn meaningless(command: &SessionCommand) -> Option<String> {
+/// A flag or argument that does not apply to runs.
+fn inapplicable_flag(command: &SessionCommand) -> Option<String> {
     let flag = |name: &str, is_given: bool| is_given.then(|| name.to_owned());
     match command {
         SessionCommand::Status { usage, .. } => flag("--usage", *usage),
@@ -81,6 +83,8 @@ fn meaningless(command: &SessionCommand) -> Option<String> {
         | SessionCommand::Restore { .. }
         | SessionCommand::Assign { .. }
         | SessionCommand::Undo { .. }
+        | SessionCommand::Comment(_)
+        | SessionCommand::Revise { .. }
         | SessionCommand::List(_)
         | SessionCommand::Apply(_)
         | SessionCommand::Diff { .. }
@@ -93,7 +97,7 @@ fn resume(id: &str, provider: Option<&str>, engine: &Engine, output: &Output<'_>
     let mut run = engine.open_run(id, provider)?;
     let report = run.report();
     if report.phase == RunPhase::WaitingUser {
-        // Nothing was interrupted: the user is awaited, and the model is not asked again.
+        // Nothing was interrupted: the run waits for the user, so the model is not asked again.
         run_output::decided(&report, &format!("aiwf workflow say {id} TEXT"), output)?;
         return Ok(Exit::Waiting);
     }

@@ -5,24 +5,28 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use aiwf_engine::left_out_lines;
+use aiwf_engine::machine::VersionName;
 use aiwf_engine::{
     ApplyOptions, ApproveOptions, Engine, LedgerKind, PromptApproval, Purpose, SessionRef, SessionStatus,
     read_stdin, read_text,
 };
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::apply::{ApplyArgs, apply, undo};
+use super::comment::{self, CommentArgs};
 use super::r#do::{Begun, Walk};
+use super::journal::{events, verify};
 use super::list::{self, ListArgs};
 use super::run_session;
-use super::show::{show, shown};
+use super::show::{named_artifact, show, shown};
 use crate::call_args::{
-    CallArgs, ContinueArgs, GateArgs, PromptArgs, ServerArgs, SwitchArgs, TrustArgs, saying,
+    CallArgs, ContinueArgs, GateArgs, PromptArgs, ServerArgs, SwitchArgs, TrustArgs, reporting,
 };
 use crate::clipboard;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::lean_twin::lean_twin;
 use crate::output::{self, Output};
 use crate::session_output;
 use crate::typed_path::from_session;
@@ -31,7 +35,7 @@ use crate::usage_error::UsageError;
 /// Names a session.
 #[derive(Debug, Args)]
 pub(crate) struct SessionId {
-    /// Session id, unique beginning or end of one, name, or `latest` [default: the only one that qualifies].
+    /// Session id, unique prefix or suffix, name, or `latest` [default: the only one that qualifies].
     #[arg(value_name = "ID")]
     id: Option<String>,
 }
@@ -42,181 +46,213 @@ impl SessionId {
     }
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum SessionCommand {
-    /// Run the next step that needs no decision.
-    #[command(after_help = "Example: aiwf step")]
-    Step(AskingArgs),
-    /// Continue until a decision is needed or the session ends.
-    #[command(after_help = "Example: aiwf run latest --record tape/")]
-    Run {
-        #[command(flatten)]
-        asking: AskingArgs,
-        #[command(flatten)]
-        continuing: ContinueArgs,
-    },
-    /// Approve the pending prompt or reply as it is on disk.
-    #[command(after_help = "Examples:\n  aiwf approve\n  aiwf approve --max-iterations 8")]
-    Approve(ApproveArgs),
-    /// Reject the pending prompt or reply, with feedback.
-    #[command(after_help = "Example: aiwf reject --feedback 'Use one class per file'")]
-    Reject {
-        #[command(flatten)]
-        session: SessionId,
-        /// What should change.
-        #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
-        feedback: String,
-        #[command(flatten)]
-        gate: GateArgs,
-        #[command(flatten)]
-        call: CallArgs,
-        #[command(flatten)]
-        servers: ServerArgs,
-        #[command(flatten)]
-        prompt: PromptArgs,
-    },
-    /// Send the same prompt again, or run failed checks again.
-    #[command(after_help = "Examples:\n  aiwf retry\n  aiwf retry --provider codex --wait")]
-    Retry {
-        #[command(flatten)]
-        asking: AskingArgs,
-        #[command(flatten)]
-        switching: SwitchArgs,
-        #[command(flatten)]
-        gate: GateArgs,
-    },
-    /// Assign phases to other providers, from here on.
-    #[command(after_help = "Example: aiwf assign latest review=codex")]
-    Assign {
-        /// Session id, unique beginning or end of one, name, or `latest`.
-        #[arg(value_name = "ID")]
-        id: String,
-        /// A phase and who does it.
-        #[arg(value_name = "PHASE=PROVIDER", required = true, value_parser = assignment)]
-        assignments: Vec<(String, String)>,
-        #[command(flatten)]
-        trust: TrustArgs,
-    },
-    /// Restore what the last apply changed.
-    #[command(after_help = "Example: aiwf undo latest")]
-    Undo {
-        #[command(flatten)]
-        session: SessionId,
-        #[command(flatten)]
-        trust: TrustArgs,
-    },
-    /// Provide the reply that a session waits for.
-    #[command(after_help = "Examples:\n  aiwf respond --file reply.md\n  aiwf respond < reply.md")]
-    Respond {
-        #[command(flatten)]
-        session: SessionId,
-        /// The reply, or - for the standard input.
-        #[arg(long, value_name = "FILE|-", default_value = "-")]
-        file: PathBuf,
-        /// Take the reply from the clipboard.
-        #[arg(long, conflicts_with = "file")]
-        paste: bool,
-        /// Keep the request and the reply in this directory, for a provider of type replay.
-        #[arg(long, value_name = "DIR")]
-        record: Option<PathBuf>,
-        #[command(flatten)]
-        gate: GateArgs,
-        #[command(flatten)]
-        servers: ServerArgs,
-        #[command(flatten)]
-        trust: TrustArgs,
-    },
-    /// Cancel a session.
-    #[command(after_help = "Example: aiwf cancel latest --reason 'not needed any more'")]
-    Cancel {
-        #[command(flatten)]
-        session: SessionId,
-        /// Why, for the record.
-        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-        reason: Option<String>,
-        #[command(flatten)]
-        trust: TrustArgs,
-    },
-    /// Restore the approved bytes of a file.
-    #[command(after_help = "Example: aiwf restore latest plan.md")]
-    Restore {
-        /// The session [default: the only one with a changed file].
-        #[arg(value_name = "ID")]
-        id: Option<String>,
-        /// The file, as `aiwf status` names it [default: the only changed one].
-        #[arg(value_name = "FILE")]
-        file: Option<String>,
-        #[command(flatten)]
-        trust: TrustArgs,
-    },
-    /// Show what waits for you, or the status of one session.
-    #[command(after_help = "Examples:\n  aiwf status\n  aiwf status latest --usage")]
-    Status {
-        #[command(flatten)]
-        session: SessionId,
-        /// Show what its calls cost, and what they may cost.
-        #[arg(long)]
-        usage: bool,
-    },
-    /// List sessions, most recent first.
-    #[command(after_help = "Examples:\n  aiwf list --waiting\n  aiwf list --flow change --limit 5")]
-    List(ListArgs),
-    /// Print the plan, prompt, response, review or a file.
-    #[command(after_help = "Examples:\n  aiwf show plan\n  aiwf show latest iteration-1/code/Customer.java")]
-    Show {
-        /// Session id, unique prefix, or `latest`; not needed when there is only one.
-        #[arg(value_name = "ID")]
-        id: Option<String>,
-        /// Artifact to print [default: the waiting prompt, or a list once the session has ended].
-        #[arg(value_name = "ARTIFACT")]
-        artifact: Option<String>,
-        /// Of a run or conversation, print only the last N entries.
-        #[arg(long, value_name = "N")]
-        entries: Option<usize>,
-    },
-    /// Print the next prompt exactly as it will be sent.
-    #[command(after_help = "Examples:\n  aiwf preview\n  aiwf preview | wc -c")]
-    Preview {
-        #[command(flatten)]
-        session: SessionId,
-        /// Of a run or conversation, preview the request as if this were said, or - for stdin.
-        #[arg(long, value_name = "TEXT|-")]
-        input: Option<String>,
-        /// Copy the prompt to the clipboard instead of printing it.
-        #[arg(long)]
-        copy: bool,
-        #[command(flatten)]
-        servers: ServerArgs,
-        #[command(flatten)]
-        prompt: PromptArgs,
-    },
-    /// Print the events of a session.
-    #[command(after_help = "Example: aiwf events latest --follow")]
-    Events {
-        #[command(flatten)]
-        session: SessionId,
-        /// Go on printing as they happen, until the session has ended.
-        #[arg(long)]
-        follow: bool,
-    },
-    /// Copy approved code into the project, all files or none.
-    #[command(after_help = "Examples:\n  aiwf apply --dry-run\n  aiwf apply latest")]
-    Apply(ApplyArgs),
-    /// Show how the code changed between two iterations.
-    #[command(after_help = "Example: aiwf diff latest --iteration 1..2")]
-    Diff {
-        #[command(flatten)]
-        session: SessionId,
-        /// The iterations, such as 1..2; the last two when left out.
-        #[arg(long, value_name = "A..B", value_parser = iterations)]
-        iteration: Option<(u32, u32)>,
-    },
-    /// Check the journal and every approved file.
-    #[command(after_help = "Example: aiwf verify latest")]
-    Verify(SessionId),
+lean_twin! {
+    pub(crate) enum SessionCommand {
+        /// Run the next step that needs no decision.
+        #[command(after_help = "Example: aiwf step")]
+        Step(AskingArgs),
+        /// Continue until a decision is needed or the session ends.
+        #[command(after_help = "Example: aiwf run latest --record tape/")]
+        Run {
+            #[command(flatten)]
+            asking: AskingArgs,
+            #[command(flatten)]
+            continuing: ContinueArgs,
+        },
+        /// Approve the pending prompt or reply as it is on disk.
+        #[command(after_help = "Examples:\n  aiwf approve\n  aiwf approve --max-iterations 8")]
+        Approve(ApproveArgs),
+        /// Reject the pending prompt or reply, with feedback.
+        #[command(after_help = "Examples:\n  aiwf reject --feedback 'Use one class per file'\n  aiwf reject")]
+        Reject {
+            #[command(flatten)]
+            session: SessionId,
+            /// What should change; may be left out if there are open comments.
+            #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
+            feedback: Option<String>,
+            #[command(flatten)]
+            gate: GateArgs,
+            #[command(flatten)]
+            call: CallArgs,
+            #[command(flatten)]
+            servers: ServerArgs,
+            #[command(flatten)]
+            prompt: PromptArgs,
+        },
+        /// Comment on lines of an artifact or of a changed file.
+        #[command(
+            after_help = "Examples:\n  aiwf comment latest plan:12-14 'Why a new table?'\n  aiwf comment list --open\n  aiwf comment resolve latest 2"
+        )]
+        Comment(CommentArgs),
+        /// Reopen an approved artifact with a reason.
+        #[command(after_help = "Example: aiwf revise latest plan --reason 'Use the existing table'")]
+        Revise {
+            /// Session id, unique beginning or end of one, name, or `latest` [default: the only one].
+            #[arg(value_name = "ID")]
+            id: Option<String>,
+            /// The artifact, such as plan.
+            #[arg(value_name = "ARTIFACT")]
+            artifact: Option<String>,
+            /// What should be different.
+            #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+            reason: String,
+            #[command(flatten)]
+            gate: GateArgs,
+            #[command(flatten)]
+            call: CallArgs,
+            #[command(flatten)]
+            servers: ServerArgs,
+            #[command(flatten)]
+            prompt: PromptArgs,
+        },
+        /// Send the same prompt again, or run failed checks again.
+        #[command(after_help = "Examples:\n  aiwf retry\n  aiwf retry --provider codex --wait")]
+        Retry {
+            #[command(flatten)]
+            asking: AskingArgs,
+            #[command(flatten)]
+            switching: SwitchArgs,
+            #[command(flatten)]
+            gate: GateArgs,
+        },
+        /// Assign phases to other providers from now on.
+        #[command(after_help = "Example: aiwf assign latest review=codex")]
+        Assign {
+            /// Session id, unique prefix or suffix, name, or `latest`.
+            #[arg(value_name = "ID")]
+            id: String,
+            /// Phase and its new provider.
+            #[arg(value_name = "PHASE=PROVIDER", required = true, value_parser = assignment)]
+            assignments: Vec<(String, String)>,
+            #[command(flatten)]
+            trust: TrustArgs,
+        },
+        /// Restore what the last apply changed.
+        #[command(after_help = "Example: aiwf undo latest")]
+        Undo {
+            #[command(flatten)]
+            session: SessionId,
+            #[command(flatten)]
+            trust: TrustArgs,
+        },
+        /// Provide the reply that a session is waiting for.
+        #[command(after_help = "Examples:\n  aiwf respond --file reply.md\n  aiwf respond < reply.md")]
+        Respond {
+            #[command(flatten)]
+            session: SessionId,
+            /// File with the reply, or - for stdin.
+            #[arg(long, value_name = "FILE|-", default_value = "-")]
+            file: PathBuf,
+            /// Take the reply from the clipboard.
+            #[arg(long, conflicts_with = "file")]
+            paste: bool,
+            /// Record the request and the reply in this directory, for a provider of type replay.
+            #[arg(long, value_name = "DIR")]
+            record: Option<PathBuf>,
+            #[command(flatten)]
+            gate: GateArgs,
+            #[command(flatten)]
+            servers: ServerArgs,
+            #[command(flatten)]
+            trust: TrustArgs,
+        },
+        /// Cancel a session.
+        #[command(after_help = "Example: aiwf cancel latest --reason 'not needed any more'")]
+        Cancel {
+            #[command(flatten)]
+            session: SessionId,
+            /// Reason, recorded in the journal.
+            #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+            reason: Option<String>,
+            #[command(flatten)]
+            trust: TrustArgs,
+        },
+        /// Restore a file to its approved bytes.
+        #[command(after_help = "Example: aiwf restore latest plan.md")]
+        Restore {
+            /// The session [default: the only one with a changed file].
+            #[arg(value_name = "ID")]
+            id: Option<String>,
+            /// The file, as `aiwf status` names it [default: the only changed one].
+            #[arg(value_name = "FILE")]
+            file: Option<String>,
+            #[command(flatten)]
+            trust: TrustArgs,
+        },
+        /// Show what is waiting for you, or the status of one session.
+        #[command(after_help = "Examples:\n  aiwf status\n  aiwf status latest --usage")]
+        Status {
+            #[command(flatten)]
+            session: SessionId,
+            /// Show the cost of its calls and the limits.
+            #[arg(long)]
+            usage: bool,
+        },
+        /// List sessions, most recent first.
+        #[command(after_help = "Examples:\n  aiwf list --waiting\n  aiwf list --flow change --limit 5")]
+        List(ListArgs),
+        /// Print the plan, prompt, response, review or a file.
+        #[command(
+            after_help = "Examples:\n  aiwf show plan\n  aiwf show latest plan@1\n  aiwf show latest iteration-1/code/Customer.java"
+        )]
+        Show {
+            /// Session id, unique prefix, or `latest`; not needed when there is only one.
+            #[arg(value_name = "ID")]
+            id: Option<String>,
+            /// Artifact to print [default: the waiting prompt, or a list once the session has ended].
+            #[arg(value_name = "ARTIFACT")]
+            artifact: Option<String>,
+            /// For a run or conversation: print only the last N entries.
+            #[arg(long, value_name = "N")]
+            entries: Option<usize>,
+        },
+        /// Print the next prompt exactly as it will be sent.
+        #[command(after_help = "Examples:\n  aiwf preview\n  aiwf preview | wc -c")]
+        Preview {
+            #[command(flatten)]
+            session: SessionId,
+            /// For a run or conversation: preview the request with this message, or - for stdin.
+            #[arg(long, value_name = "TEXT|-")]
+            input: Option<String>,
+            /// Copy the prompt to the clipboard instead of printing it.
+            #[arg(long)]
+            copy: bool,
+            #[command(flatten)]
+            servers: ServerArgs,
+            #[command(flatten)]
+            prompt: PromptArgs,
+        },
+        /// Print the events of a session.
+        #[command(after_help = "Example: aiwf events latest --follow")]
+        Events {
+            #[command(flatten)]
+            session: SessionId,
+            /// Keep printing new events until the session ends.
+            #[arg(long)]
+            follow: bool,
+        },
+        /// Copy approved code into the project, all files or none.
+        #[command(after_help = "Examples:\n  aiwf apply --dry-run\n  aiwf apply latest")]
+        Apply(ApplyArgs),
+        /// Show how an artifact or the code changed between two versions.
+        #[command(after_help = "Examples:\n  aiwf diff latest plan@1..3\n  aiwf diff latest --iteration 1..2")]
+        Diff {
+            #[command(flatten)]
+            session: SessionId,
+            /// Versions of an artifact: plan@1..3; plan@2 against the one before; plan for the last two.
+            #[arg(value_name = "ARTIFACT", conflicts_with = "iteration")]
+            versions: Option<String>,
+            /// Iterations to compare, such as 1..2 [default: the last two].
+            #[arg(long, value_name = "A..B", value_parser = iterations)]
+            iteration: Option<(u32, u32)>,
+        },
+        /// Check the journal and every approved file.
+        #[command(after_help = "Example: aiwf verify latest")]
+        Verify(SessionId),
+    }
 }
 
-/// A session whose provider may be asked.
+/// A command that may ask a provider.
 #[derive(Debug, Args)]
 pub(crate) struct AskingArgs {
     #[command(flatten)]
@@ -238,13 +274,16 @@ pub(crate) struct ApproveArgs {
     yes: bool,
     #[command(flatten)]
     gate: GateArgs,
-    /// Accept the edits of files that were approved before.
+    /// Accept edits to files that were already approved.
     #[arg(long, conflicts_with_all = ["accept", "max_iterations"])]
     rebind: bool,
-    /// Take the code although its last review failed.
+    /// Say something to the phases that read the reply.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["rebind", "accept", "max_iterations"])]
+    note: Option<String>,
+    /// Accept the code although its last review failed.
     #[arg(long, conflicts_with = "max_iterations")]
     accept: bool,
-    /// Allow more rounds of the loop that is over.
+    /// Allow up to N rounds of the loop that reached its limit.
     #[arg(long, visible_alias = "max-rounds", value_name = "N")]
     max_iterations: Option<u32>,
     #[command(flatten)]
@@ -260,10 +299,14 @@ pub(crate) struct ApproveArgs {
 }
 
 impl ApproveArgs {
-    /// Whether no flag says what is approved.
+    /// Whether no flag selects another approval.
     fn decides_nothing(&self) -> bool {
-        let has_flag =
-            self.yes || self.rebind || self.accept || self.gate.is_given() || self.prompt.is_given();
+        let has_flag = self.yes
+            || self.rebind
+            || self.accept
+            || self.note.is_some()
+            || self.gate.is_given()
+            || self.prompt.is_given();
         let has_flag = has_flag || self.switching.given().is_some();
         !has_flag && self.max_iterations.is_none() && self.hash_prompts.chosen().is_none()
     }
@@ -271,16 +314,16 @@ impl ApproveArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HashPromptsArgs {
-    /// Later changes of this prompt count.
+    /// Bind the approval to the prompt's bytes.
     #[arg(long, conflicts_with = "no_hash_prompts")]
     hash_prompts: bool,
-    /// Later changes of this prompt do not count.
+    /// Ignore later edits of this prompt.
     #[arg(long)]
     no_hash_prompts: bool,
 }
 
 impl HashPromptsArgs {
-    /// What was said, if anything.
+    /// The value of the flags, if any is set.
     pub(crate) fn chosen(&self) -> Option<bool> {
         match (self.hash_prompts, self.no_hash_prompts) {
             (true, _) => Some(true),
@@ -315,7 +358,9 @@ impl SessionCommand {
             | Self::Restore { .. }
             | Self::Assign { .. }
             | Self::Undo { .. }
+            | Self::Revise { .. }
             | Self::Apply(_) => true,
+            Self::Comment(args) => args.acts(),
             Self::Status { .. }
             | Self::List(_)
             | Self::Show { .. }
@@ -326,7 +371,7 @@ impl SessionCommand {
         }
     }
 
-    /// The session that it is about and its kind, as far as that matters; nothing when there is none.
+    /// The session of the command and its kind, if they matter; `None` if there is none.
     fn subject(&self, engine: &Engine) -> Option<(String, LedgerKind)> {
         let typed = self.given()?;
         let is_for_all = matches!(
@@ -344,7 +389,7 @@ impl SessionCommand {
         engine.resolve_session(typed, purpose).ok()
     }
 
-    /// Refuses what only means something for runs.
+    /// Refuses flags that apply only to runs.
     fn refuse_flags_of_runs(&self) -> Result<(), UsageError> {
         let given = match self {
             Self::Show { entries: Some(_), .. } => "--entries",
@@ -359,6 +404,8 @@ impl SessionCommand {
             | Self::Restore { .. }
             | Self::Assign { .. }
             | Self::Undo { .. }
+            | Self::Comment(_)
+            | Self::Revise { .. }
             | Self::Status { .. }
             | Self::List(_)
             | Self::Show { .. }
@@ -371,11 +418,12 @@ impl SessionCommand {
         Err(UsageError::OnlyForRuns { given })
     }
 
-    /// The session it is about, as far as it is named; nothing for a command about all of them.
+    /// The session argument; `None` for a command about all sessions.
     #[expect(clippy::option_option, reason = "a command about no session differs from one that names none")]
     fn given(&self) -> Option<Option<&str>> {
         match self {
-            Self::List(_) => None,
+            Self::List(_) | Self::Comment(_) => None,
+            Self::Revise { id, artifact, .. } => Some(id.as_deref().filter(|_| artifact.is_some())),
             Self::Step(args) | Self::Run { asking: args, .. } | Self::Retry { asking: args, .. } => {
                 Some(args.session.given())
             }
@@ -395,7 +443,7 @@ impl SessionCommand {
         }
     }
 
-    /// The session it is about; nothing when none is named and none qualifies.
+    /// The session of the command; `None` if none is named and none qualifies.
     fn which(&self, engine: &Engine) -> Option<SessionRef<'_>> {
         let given = self.given()?;
         if given.is_some() {
@@ -405,7 +453,7 @@ impl SessionCommand {
         let qualifies = if matches!(self, Self::Apply(_)) {
             report.status == SessionStatus::Complete
         } else {
-            // What is over can be looked at, but has no next prompt.
+            // A session that has ended can be read, but has no next prompt.
             let needs_a_stage = self.acts() || matches!(self, Self::Preview { .. });
             !needs_a_stage || report.stage.is_some()
         };
@@ -424,6 +472,8 @@ impl SessionCommand {
             Self::Restore { .. } => "restore",
             Self::Assign { .. } => "assign",
             Self::Undo { .. } => "undo",
+            Self::Comment(args) => args.name(),
+            Self::Revise { .. } => "revise",
             Self::Status { .. } => "status",
             Self::List(_) => "list",
             Self::Show { .. } => "show",
@@ -508,7 +558,8 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
                 (false, false, None) => {
                     let hash_prompts = args.hash_prompts.chosen();
                     let provider = args.switching.provider.clone();
-                    let options = ApproveOptions { provider, fs_ability: None, hash_prompts };
+                    let note = args.note.clone();
+                    let options = ApproveOptions { provider, fs_ability: None, hash_prompts, note };
                     let done = engine.approve(given, &options);
                     args.switching.waiting(&engine, given, done)?
                 }
@@ -517,8 +568,8 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
         }
         SessionCommand::Reject { session, feedback, gate, call, servers, prompt } => {
             let engine = &gate.engine(engine, session.given())?;
-            let decided =
-                prompt.engine(servers.engine(call.engine(engine))).reject(session.given(), feedback)?;
+            let engine = prompt.engine(servers.engine(call.engine(engine)));
+            let decided = engine.reject(session.given(), feedback.as_deref().unwrap_or_default())?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
         SessionCommand::Retry { asking: AskingArgs { session, call, servers, prompt }, switching, gate } => {
@@ -526,7 +577,7 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             let engine = prompt.engine(servers.engine(call.engine(engine)));
             let provider = switching.provider.as_deref();
             let engine = switching.engine(engine, session.given())?;
-            let done = engine.retry_with(session.given(), provider);
+            let done = engine.retry(session.given(), provider);
             let decided = switching.waiting(&engine, session.given(), done)?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
@@ -539,7 +590,7 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             } else {
                 read_text(&engine.settings().current_dir.join(file))?
             };
-            let engine = trust.engine(servers.engine(saying(engine)));
+            let engine = trust.engine(servers.engine(reporting(engine)));
             let approval = PromptApproval::Implied;
             let decided = engine.respond_with(session.given(), &reply, record.as_deref(), approval)?;
             session_output::decided(&decided, output, Exit::Done)
@@ -558,7 +609,7 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             session_output::report(&engine.session_report(Some(&id))?, output, Exit::Done)
         }
         SessionCommand::Assign { id, assignments, trust } => {
-            let decided = trust.engine(saying(engine)).assign(Some(id.as_str()), assignments)?;
+            let decided = trust.engine(reporting(engine)).assign(Some(id.as_str()), assignments)?;
             session_output::decided(&decided, output, Exit::Done)
         }
         SessionCommand::Undo { session, trust } => {
@@ -587,8 +638,31 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             let options = args.options();
             apply(args.session.given().into(), &options, &args.trust.engine(engine.clone()), output)
         }
-        SessionCommand::Diff { session, iteration } => {
-            let diff = engine.diff_session(session.given(), *iteration)?;
+        SessionCommand::Comment(args) => comment::run(args, engine, output),
+        SessionCommand::Revise { id, artifact, reason, gate, call, servers, prompt } => {
+            let (id, artifact) = match (id.as_deref(), artifact.as_deref()) {
+                (id, Some(artifact)) => (id, artifact),
+                (Some(artifact), None) => (None, artifact),
+                (None, None) => {
+                    return Err(UsageError::Missing {
+                        missing: vec!["<ARTIFACT>".to_owned()],
+                        command: "aiwf revise".to_owned(),
+                        takes_input: false,
+                        example: Some("aiwf revise plan --reason 'Use the existing table'".to_owned()),
+                    }
+                    .into());
+                }
+            };
+            let engine = prompt.engine(servers.engine(call.engine(&gate.engine(engine, id)?)));
+            let decided = engine.revise(id, artifact, reason)?;
+            session_output::decided(&decided, output, paused_exit(&decided))
+        }
+        SessionCommand::Diff { session, versions, iteration } => {
+            let (id, versions) = named_artifact(session.given(), versions.as_deref(), engine);
+            let diff = match versions {
+                Some(versions) => diff_versions(id, versions, engine)?,
+                None => engine.diff_session(id, *iteration)?,
+            };
             if output.is_json() {
                 return output.json(json!({ "diff": diff }), Exit::Done);
             }
@@ -599,7 +673,15 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
     }
 }
 
-/// Whether a person sees and decides at a terminal, with nothing in between that reads what is printed.
+/// The diff that a person names: `plan@1..3`, `plan@2`, `plan`.
+fn diff_versions(id: Option<&str>, versions: &str, engine: &Engine) -> Result<String, Failure> {
+    if let Some((artifact, from, to)) = VersionName::parse_pair(versions) {
+        return Ok(engine.diff_versions(id, &artifact, Some((from, to)))?);
+    }
+    Ok(engine.diff_version(id, &VersionName::parse(versions))?)
+}
+
+/// Whether a person can decide at the terminal, and no program reads the output.
 fn can_talk(call: &CallArgs, output: &Output<'_>) -> bool {
     !call.events && output::can_ask(output) && output::is_stdout_watched()
 }
@@ -613,11 +695,12 @@ fn in_dialogue(
     output: &Output<'_>,
 ) -> Result<Exit, Failure> {
     let (id, _) = engine.resolve_session(session.given(), Purpose::Continue)?;
-    let walk = Walk { id: &id, begun, is_unattended: false, waits, apply: ApplyOptions::default() };
+    let walk =
+        Walk { id: &id, begun, agent: None, is_unattended: false, waits, apply: ApplyOptions::default() };
     walk.run(engine, output)
 }
 
-/// A limit was reached, or a verdict stopped the session: a person has to decide more than the gate asked for.
+/// Exit code 3 if a limit or a verdict stopped the session: a person must decide more than the gate.
 pub(super) fn paused_exit(decided: &aiwf_engine::Decided) -> Exit {
     match decided.report.status {
         SessionStatus::Rejected => Exit::Refused,
@@ -631,7 +714,7 @@ pub(super) fn paused_exit(decided: &aiwf_engine::Decided) -> Exit {
     }
 }
 
-/// A command that could do nothing because somebody is awaited says so by its exit code.
+/// Exit code 3 if the command could do nothing because a person or a reply is needed.
 pub(super) fn waiting_exit(decided: &aiwf_engine::Decided) -> Exit {
     if decided.report.status == SessionStatus::Waiting { Exit::Waiting } else { paused_exit(decided) }
 }
@@ -676,86 +759,4 @@ pub(super) fn preview(
         output::print(|out| out.write_all(preview.text().as_bytes()))?;
     }
     Ok(Exit::Done)
-}
-
-/// How often a followed journal is looked at.
-const FOLLOW_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
-
-pub(super) fn events(
-    which: SessionRef<'_>,
-    is_followed: bool,
-    engine: &Engine,
-    output: &Output<'_>,
-) -> Result<Exit, Failure> {
-    let as_json = |line: &aiwf_engine::JournalLine| json!({ "seq": line.seq, "at": line.at, "sha256": line.sha256, "event": line.event });
-    if output.is_json() && !is_followed {
-        let events: Vec<Value> = engine.session_events(which)?.iter().map(as_json).collect();
-        return output.json(json!({ "events": events }), Exit::Done);
-    }
-    let mut n_printed = 0;
-    loop {
-        let lines = engine.session_events(which)?;
-        output::print(|out| {
-            for line in lines.iter().skip(n_printed) {
-                if output.is_json() {
-                    writeln!(out, "{}", as_json(line))?;
-                } else {
-                    writeln!(out, "{:>4}  {}  {}", line.seq, line.at, line.event.name())?;
-                }
-            }
-            Ok(())
-        })?;
-        n_printed = lines.len();
-        if !is_followed || engine.session_report(which)?.stage.is_none() {
-            return Ok(Exit::Done);
-        }
-        std::thread::sleep(FOLLOW_EVERY);
-    }
-}
-
-pub(super) fn verify(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let verified = engine.verify(which)?;
-    let is_intact = verified.differences.is_empty() && verified.problems.is_empty();
-    let exit = if is_intact { Exit::Done } else { Exit::Refused };
-    if let Some(n_bytes) = verified.torn_bytes {
-        output::note(&format!(
-            "warning: the journal ends in the middle of event {} ({n_bytes} bytes); the next command drops them\n",
-            verified.n_events + 1
-        ));
-    }
-    if output.is_json() {
-        let differences: Vec<Value> = verified
-            .differences
-            .iter()
-            .map(|file| {
-                without_nulls(json!({ "path": file.path, "approved": file.approved, "found": file.found }))
-            })
-            .collect();
-        let verified = json!({
-            "session_id": verified.session_id,
-            "events": verified.n_events,
-            "files": verified.n_files,
-            "differences": differences,
-            "problems": verified.problems,
-            "torn_bytes": verified.torn_bytes,
-        });
-        return output.json(without_nulls(verified), exit);
-    }
-    output::print(|out| {
-        for problem in &verified.problems {
-            writeln!(out, "damaged: {problem}")?;
-        }
-        for file in &verified.differences {
-            let found = file.found.as_deref().unwrap_or("nothing");
-            writeln!(out, "{} differs: approved {}, found {found}", file.path, file.approved)?;
-        }
-        writeln!(
-            out,
-            "{} events intact, {} approved files, {} differ",
-            verified.n_events,
-            verified.n_files,
-            verified.differences.len()
-        )
-    })?;
-    Ok(exit)
 }

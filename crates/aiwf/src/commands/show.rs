@@ -1,16 +1,17 @@
-//! `aiwf show`: prints an artifact of a session, or lists what it has.
+//! `aiwf show`: prints an artifact of a session, or lists the artifacts.
 
 use std::io::Write as _;
 
-use aiwf_engine::{Engine, SessionError, SessionRef};
+use aiwf_engine::{Engine, SessionError, SessionRef, StaleArtifact};
 use serde_json::{Value, json};
 
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
+use crate::session_output;
 
-/// What the words after `show` mean: one word that names no session is an artifact of the only session.
+/// Interprets the arguments of `show`: a single word that matches no session is an artifact of the only session.
 pub(super) fn shown<'a>(
     id: Option<&'a str>,
     artifact: Option<&'a str>,
@@ -32,6 +33,24 @@ pub(super) fn shown<'a>(
     }
 }
 
+/// What the words after `diff` mean: one word that names versions of an artifact is about the only session.
+pub(super) fn named_artifact<'a>(
+    id: Option<&'a str>,
+    artifact: Option<&'a str>,
+    engine: &Engine,
+) -> (Option<&'a str>, Option<&'a str>) {
+    let is_artifact = |word: &str| {
+        let is_session = || !matches!(engine.session_report(Some(word)), Err(SessionError::NoSession { .. }));
+        let artifact = word.split_once('@').map_or(word, |(artifact, _)| artifact);
+        let versions = || engine.session_versions(None::<&str>).unwrap_or_default();
+        word.contains('@') || (!is_session() && versions().iter().any(|version| version.artifact == artifact))
+    };
+    match (id, artifact) {
+        (Some(word), None) if word != "latest" && is_artifact(word) => (None, Some(word)),
+        given => given,
+    }
+}
+
 pub(super) fn show(
     which: SessionRef<'_>,
     artifact: Option<&str>,
@@ -44,6 +63,7 @@ pub(super) fn show(
         None => return list_artifacts(which, engine, output),
     };
     let (path, text) = engine.session_file(which, artifact)?;
+    warn_stale(which, artifact, engine);
     if output.is_json() {
         return output.json(json!({ "path": path, "content": text }), Exit::Done);
     }
@@ -51,7 +71,18 @@ pub(super) fn show(
     Ok(Exit::Done)
 }
 
-/// Lists what can be shown of a session that has ended.
+/// Says that what is shown was made from a version that is not valid any more.
+fn warn_stale(which: SessionRef<'_>, artifact: &str, engine: &Engine) {
+    let stale = engine.session_report(which).map(|report| report.stale_artifacts).unwrap_or_default();
+    let is_shown = |stale: &&StaleArtifact| {
+        stale.name == artifact || stale.name.split_once('@').is_some_and(|(name, _)| name == artifact)
+    };
+    for stale in stale.iter().filter(is_shown) {
+        output::warn(&session_output::stale_artifact(stale));
+    }
+}
+
+/// Lists the artifacts of a session that has ended.
 fn list_artifacts(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let report = engine.session_report(which)?;
     let artifacts = engine.session_artifacts(which)?;

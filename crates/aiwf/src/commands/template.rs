@@ -16,12 +16,12 @@ pub(crate) enum TemplateCommand {
     /// List every template; `*` marks the ones that `template show` prints.
     #[command(after_help = "Example: aiwf template list")]
     List,
-    /// Print the template an agent gets in a phase.
+    /// Print the template for an agent and a phase.
     #[command(after_help = "Example: aiwf template show claude plan")]
     Show {
-        /// The agent: claude, codex, gemini, base, or one of your own.
+        /// Agent: claude, codex, gemini, base, or one of your own.
         agent: String,
-        /// The phase: plan, challenge, implement, review, archive, or one of your own.
+        /// Phase: plan, challenge, implement, review, archive, or one of your own.
         phase: String,
     },
     /// Check every template: its syntax, its variables, its markers.

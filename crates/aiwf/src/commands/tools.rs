@@ -1,4 +1,4 @@
-//! `aiwf tools`: what servers offer, one call of it, and what is pinned.
+//! `aiwf tools`: lists and calls the tools of servers, and manages pins.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) enum ToolsCommand {
     /// List the tools of all servers, or of one.
     #[command(after_help = "Examples:\n  aiwf tools list\n  aiwf tools list --server files --json")]
     List {
-        /// The server.
+        /// List only the tools of this server.
         #[arg(long, value_name = "NAME")]
         server: Option<String>,
         #[command(flatten)]
@@ -33,24 +33,24 @@ pub(crate) enum ToolsCommand {
                       aiwf tools call search__query --args @query.json\n  echo '{}' | aiwf tools call clock__now --args -"
     )]
     Call {
-        /// The tool.
+        /// Tool to call.
         #[arg(value_name = "SERVER__TOOL")]
         tool: String,
-        /// The arguments: a JSON object, a file that holds one, or `-` for the standard input.
+        /// Arguments: a JSON object, @FILE to read one from a file, or - for stdin.
         #[arg(long, value_name = "JSON|@FILE|-", default_value = "{}", allow_hyphen_values = true)]
         args: String,
         #[command(flatten)]
         consent: ConsentArgs,
     },
-    /// Pin tools as they are now: what changed is accepted.
+    /// Pin tools as they are now, accepting any changes.
     #[command(
         after_help = "Examples:\n  aiwf tools pin files__read_text_file\n  aiwf tools pin files\n  aiwf tools pin"
     )]
     Pin(TargetArgs),
-    /// Forget pins: the next use pins a tool as it is then.
+    /// Remove pins; the next use of a tool pins it again.
     #[command(after_help = "Example: aiwf tools unpin files")]
     Unpin {
-        /// A server, or one of its tools; all when left out.
+        /// Server, or one of its tools [default: all].
         #[arg(value_name = "SERVER[__TOOL]")]
         target: Option<String>,
     },
@@ -61,7 +61,7 @@ pub(crate) enum ToolsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
-    /// A server, or one of its tools; all when left out.
+    /// Server, or one of its tools [default: all].
     #[arg(value_name = "SERVER[__TOOL]")]
     target: Option<String>,
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub(crate) struct TargetArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConsentArgs {
-    /// Start servers you have not agreed to yet, and remember that for exactly their commands.
+    /// Start servers you have not agreed to yet, and remember your consent to their exact commands.
     #[arg(long)]
     trust_servers: bool,
 }
@@ -130,10 +130,10 @@ fn open(engine: &Engine, consent: &ConsentArgs) -> Result<Toolbox, Failure> {
     Ok(toolbox)
 }
 
-/// The object that `--args` means.
+/// Parses the object in `--args`.
 fn arguments(words: &str, engine: &Engine) -> Result<Map<String, Value>, Failure> {
     let (place, text) = if words == "-" {
-        ("the standard input".to_owned(), read_stdin()?)
+        ("stdin".to_owned(), read_stdin()?)
     } else if let Some(path) = words.strip_prefix('@') {
         let shown = Path::new(path);
         let text = read_text(&engine.settings().current_dir.join(shown))
@@ -163,7 +163,7 @@ fn note_progress(progress: &Progress) {
     output::note(&format!("{}{total}{}\n", progress.done, message.unwrap_or_default()));
 }
 
-/// What is shown of each tool.
+/// How much to show of each tool.
 #[derive(Clone, Copy)]
 enum Detail {
     Descriptions,
@@ -249,7 +249,7 @@ fn print_result(name: &str, result: &ToolResult, output: &Output<'_>) -> Result<
         if result.text.is_empty() || result.text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }
     })?;
     if let Some(path) = &result.path {
-        output::note(&format!("the whole result is in `{}`\n", path.display()));
+        output::note(&format!("the complete result is in `{}`\n", path.display()));
     }
     if result.is_error {
         output::note_failure(&CommandError::ToolFailed { tool: name.to_owned() }.into());

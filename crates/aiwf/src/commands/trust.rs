@@ -1,4 +1,4 @@
-//! `aiwf trust`: what the user agreed to, and how to agree to more or take it back.
+//! `aiwf trust`: lists, gives and withdraws consent.
 
 use std::fmt::Write as _;
 
@@ -27,21 +27,21 @@ pub(crate) enum TrustCommand {
         /// What to agree to: provider, project, server, flow, check, session, change or run.
         #[arg(value_name = "KIND", value_parser = kind_parser())]
         kind: AgreementKind,
-        /// Its name; the settings of this project need none.
-        #[arg(value_name = "NAME", default_value = "")]
+        /// Its name; not needed for `project`.
+        #[arg(value_name = "NAME", default_value = "", hide_default_value = true)]
         name: String,
-        /// Agree without being asked.
+        /// Agree without asking.
         #[arg(long)]
         yes: bool,
     },
-    /// Take consent back.
+    /// Withdraw consent.
     #[command(after_help = "Example: aiwf trust remove provider our-agent")]
     Remove {
         /// What was agreed to: provider, project, server, flow, check, session, change or run.
         #[arg(value_name = "KIND", value_parser = kind_parser())]
         kind: AgreementKind,
-        /// Its name, or the beginning of its hash; this project when left out.
-        #[arg(value_name = "NAME", default_value = "")]
+        /// Its name or the start of its hash; not needed for `project`.
+        #[arg(value_name = "NAME", default_value = "", hide_default_value = true)]
         name: String,
     },
 }

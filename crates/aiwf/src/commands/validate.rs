@@ -1,8 +1,9 @@
-//! `aiwf validate`: checks what sessions build on.
+//! `aiwf validate`: validates what sessions depend on.
 
 use std::io::Write as _;
 
-use aiwf_engine::{Engine, Validation};
+use aiwf_engine::{Engine, Validation, ValidationKind};
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::advice_words;
@@ -10,27 +11,43 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 
-pub(crate) fn run(what: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+/// What to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ValidateTarget {
+    Profiles,
+    Providers,
+    Flows,
+    Standards,
+    Context,
+    Config,
+    All,
+}
+
+pub(crate) fn run(what: ValidateTarget, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let mut results: Vec<Validation> = Vec::new();
-    let wants = |kind: &str| what == "all" || what == kind;
-    if wants("config") {
+    let wants = |target: ValidateTarget| what == ValidateTarget::All || what == target;
+    if wants(ValidateTarget::Config) {
         results.extend(engine.validate_config());
     }
-    // Without a configuration that can be read there is nothing to say about its providers; why was said above.
+    // Without a readable configuration its providers cannot be checked; the error was printed above.
     let is_config_broken = results.iter().any(|result| !result.passed);
-    if wants("providers") && !is_config_broken {
+    if wants(ValidateTarget::Providers) && !is_config_broken {
         results.extend(engine.validate_providers());
     }
-    if wants("profiles") {
+    if wants(ValidateTarget::Profiles) {
         results.extend(engine.validate_profiles());
     }
-    if wants("flows") {
+    if wants(ValidateTarget::Flows) {
         results.extend(engine.validate_flows());
     }
-    if wants("standards") {
-        // The project's own standards are named by the configuration, too.
-        let is_told = |result: &Validation| is_config_broken && result.name == "of the project";
+    if wants(ValidateTarget::Standards) {
+        // The configuration also names the project's own standards.
+        let is_told =
+            |result: &Validation| is_config_broken && result.what == ValidationKind::ProjectStandards;
         results.extend(engine.validate_standards().into_iter().filter(|result| !is_told(result)));
+    }
+    if wants(ValidateTarget::Context) && !is_config_broken {
+        results.extend(engine.validate_context());
     }
     let n_passed = results.iter().filter(|result| result.passed).count();
     let exit = if n_passed == results.len() { Exit::Done } else { Exit::Refused };
@@ -41,7 +58,7 @@ pub(crate) fn run(what: &str, engine: &Engine, output: &Output<'_>) -> Result<Ex
     output::print(|out| {
         for result in &results {
             let verdict = if result.passed { "ok" } else { "FAILED" };
-            writeln!(out, "{} {}: {verdict}", result.what, result.name)?;
+            writeln!(out, "{} {}: {verdict}", result.what.as_str(), result.name)?;
             for found in &result.found {
                 writeln!(out, "  {found}")?;
             }
@@ -61,7 +78,7 @@ fn as_json(result: &Validation) -> Value {
         .map(|finding| json!({ "message": advice_words::with_hint(finding) }))
         .collect();
     let mut value = json!({
-        "what": result.what, "name": result.name, "passed": result.passed, "findings": findings,
+        "what": result.what.as_str(), "name": result.name, "passed": result.passed, "findings": findings,
     });
     if let (Value::Object(fields), false) = (&mut value, result.found.is_empty()) {
         fields.insert("found".to_owned(), json!(result.found));

@@ -18,15 +18,15 @@ use crate::usage_error::UsageError;
 /// Names a run.
 #[derive(Debug, Args)]
 pub(crate) struct RunId {
-    /// The run or conversation: its id, a unique beginning of it, or `latest`.
+    /// Run or conversation: id, unique prefix, or `latest`.
     #[arg(value_name = "RUN")]
     id: String,
 }
 
-/// Who answers, and how calls are made.
+/// The provider, and how calls are made.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    /// Who answers; else whoever did before, or `[workflow] provider`.
+    /// Provider to ask [default: the one used before, else `[workflow] provider`].
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
     /// Model for this command [default: the provider's `model`, else a default of its API].
@@ -44,7 +44,7 @@ impl AskArgs {
         self.servers.engine(self.call.engine_of_run(engine, output)).with_model(self.model.clone())
     }
 
-    /// The engine for somebody who types.
+    /// The engine for an interactive conversation.
     pub(crate) fn console(&self, engine: &Engine) -> Console {
         Console::new(&self.call, self.servers, &engine.clone().with_model(self.model.clone()))
     }
@@ -58,43 +58,43 @@ impl AskArgs {
 pub(crate) enum WorkflowCommand {
     /// Start a run and continue until it waits for you or is complete.
     #[command(
-        after_help = "On a terminal you talk with the run; with --input it is asked once.\nExit code 3: it waits for you.\n\nExample: aiwf workflow run my-flow.bmad --input 'The login page is slow'"
+        after_help = "On a terminal, this opens a conversation; with --input, it runs one turn.\nExit code 3 means that the run is waiting for you.\n\nExample: aiwf workflow run my-flow.bmad --input 'The login page is slow'"
     )]
     Run(NewArgs),
-    /// Resume a run that was interrupted or waits.
+    /// Resume an interrupted or waiting run.
     #[command(after_help = "Example: aiwf workflow resume latest")]
     Resume(SayArgs),
-    /// Say something to a run or a conversation.
+    /// Send a message to a run or conversation.
     #[command(
-        after_help = "A text that begins with the line WIDGET_SUBMIT answers a question of the model.\n\nExample: aiwf workflow say latest 'Yes, go on'"
+        after_help = "A message whose first line is WIDGET_SUBMIT answers a question from the model.\n\nExample: aiwf workflow say latest 'Yes, go on'"
     )]
     Say(SayArgs),
-    /// Go back to a node where the run has been; what was said stays on record.
+    /// Return a run to an earlier node, keeping its history.
     #[command(after_help = "Example: aiwf workflow rewind latest --to draft --reason 'wrong customer'")]
     Rewind {
         #[command(flatten)]
         run: RunId,
-        /// The node.
+        /// Node to return to.
         #[arg(long, value_name = "NODE")]
         to: String,
-        /// Why, for the record.
+        /// Reason, recorded in the journal.
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         reason: Option<String>,
         #[command(flatten)]
         trust: TrustArgs,
     },
-    /// Begin a new run from where another one stood at a node; nobody is asked unless you say so.
+    /// Start a new run from another run's state at a node, without asking a model yet.
     #[command(after_help = "Example: aiwf workflow fork latest --at draft --input 'Try it shorter'")]
     Fork {
         #[command(flatten)]
         run: RunId,
-        /// The node.
+        /// Node to start from.
         #[arg(long, value_name = "NODE")]
         at: String,
-        /// Go on with this text, or - for the standard input.
+        /// Continue with this message, or - for stdin.
         #[arg(long, value_name = "TEXT|-")]
         input: Option<String>,
-        /// Go on at once.
+        /// Continue at once.
         #[arg(long)]
         start: bool,
         #[command(flatten)]
@@ -107,19 +107,19 @@ pub(crate) enum WorkflowCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// The package: its directory, or a `.bmad` or `.zip` file.
+    /// Package: a directory, or a `.bmad` or `.zip` file.
     #[arg(value_name = "PATH")]
     package: PathBuf,
-    /// The workflow; not needed when there is one.
+    /// Id of the workflow [default: the only one].
     #[arg(long, value_name = "ID")]
     workflow: Option<String>,
-    /// The agent it begins with; the entry node's when left out.
+    /// Agent to start with [default: the entry node's].
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
-    /// What you have to say to it, or - for the standard input.
+    /// First message, or - for stdin.
     #[arg(long, value_name = "TEXT|-")]
     input: Option<String>,
-    /// The model goes on by itself, without asking about each step.
+    /// Let the model continue without asking about each step.
     #[arg(long)]
     autopilot: bool,
     #[command(flatten)]
@@ -130,7 +130,7 @@ pub(crate) struct NewArgs {
 pub(crate) struct SayArgs {
     #[command(flatten)]
     run: RunId,
-    /// What to say; - or nothing in a pipe for the standard input.
+    /// Message, or - for stdin [default in a pipe: stdin].
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     text: Option<String>,
     #[command(flatten)]
@@ -167,7 +167,7 @@ pub(crate) fn run(command: &WorkflowCommand, engine: &Engine, output: &Output<'_
     }
 }
 
-/// A text of the command line: `-` stands for the standard input.
+/// A text argument; `-` reads stdin.
 pub(crate) fn given(text: Option<&str>) -> Result<Option<String>, Failure> {
     match text {
         Some("-") => {
@@ -198,14 +198,14 @@ fn begin(args: &NewArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, F
     turn(&mut run, output, |run| run.start(input.as_deref()))
 }
 
-/// Does one turn and prints what became of it.
+/// Runs one turn and prints the result.
 pub(crate) fn turn(
     run: &mut Run<'_>,
     output: &Output<'_>,
     turn: impl FnOnce(&mut Run<'_>) -> Result<RunReport, RunError>,
 ) -> Result<Exit, Failure> {
     let report = turn(run).map_err(|error| {
-        // The run is there although the turn was not: whoever asks has to know which one.
+        // The run exists although the turn failed, so the error must name it.
         let mut failure = Failure::from(error);
         failure.fields.insert("run_id", Value::from(run.id()));
         failure
@@ -241,7 +241,7 @@ fn say(args: &SayArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Fai
     turn(&mut run, output, |run| run.say(&text))
 }
 
-/// What is to be said once: the text, or stdin where nobody types; nothing when that is blank.
+/// The message: the argument, or stdin if it is not a terminal; `None` if it is blank.
 pub(crate) fn text_or_stdin(text: Option<&str>, usage: &'static str) -> Result<Option<String>, Failure> {
     use std::io::IsTerminal as _;
     let text = match text {

@@ -1,4 +1,4 @@
-//! What can go wrong with whoever is asked or asks: providers, tools, and clients of our own server.
+//! Errors of calls: providers, tools, and clients of our own server.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use aiwf_engine::provider::{AskError, Wait};
 use aiwf_engine::tool::{Refusal as ToolRefusal, ToolsError};
-use aiwf_engine::{LockError, SessionError};
-use aiwf_mcp::{AddressError, ServeError, TokenError};
+use aiwf_engine::{LockError, PageTaken, SessionError};
+use aiwf_mcp::{AddressError, LoopbackError, ServeError, TokenError};
+use aiwf_web::PageError;
 
 use super::{Exit, Failure, Sample, denied, no_key, store_error, text, texts};
 
@@ -142,7 +143,8 @@ pub(super) fn tools_errors() -> Vec<Sample> {
 }
 
 pub(super) fn tool_refusals() -> Vec<Sample> {
-    let shown = |error: ToolRefusal| Failure::told(&error, "TOOL_NOT_AVAILABLE", error.hint(), Exit::Refused);
+    let shown =
+        |error: ToolRefusal| Failure::with_hint(&error, "TOOL_NOT_AVAILABLE", error.hint(), Exit::Refused);
     let name = || text("files__write");
     every_variant!(ToolRefusal, shown, {
         Disabled => [ToolRefusal::Disabled],
@@ -163,12 +165,27 @@ pub(super) fn address_errors() -> Vec<Sample> {
 
 pub(super) fn serve_errors() -> Vec<Sample> {
     every_variant!(ServeError, Failure::from, {
-        CannotListen => [ServeError::CannotListen {
-            address: ([127, 0, 0, 1], 8765).into(),
-            source: io::Error::from(io::ErrorKind::AddrInUse),
-        }],
+        Loopback => [
+            ServeError::Loopback(LoopbackError::CannotListen {
+                address: ([127, 0, 0, 1], 8765).into(),
+                source: io::Error::from(io::ErrorKind::AddrInUse),
+            }),
+            ServeError::Loopback(LoopbackError::NoRuntime(io::Error::from_raw_os_error(12))),
+        ],
         NoHandshake => [ServeError::NoHandshake(text("expected `initialize`"))],
-        NoRuntime => [ServeError::NoRuntime(io::Error::from_raw_os_error(12))],
+    })
+}
+
+pub(super) fn page_errors() -> Vec<Sample> {
+    let directory = || PathBuf::from("/home/ann/.aiwf/state/pages/0123456789abcdef");
+    every_variant!(PageError, Failure::from, {
+        Taken => [
+            PageError::Taken(PageTaken::Served { address: text("http://127.0.0.1:8765/") }),
+            PageError::Taken(PageTaken::Store(store_error())),
+            PageError::Taken(PageTaken::Lock(LockError::Unusable { path: directory(), source: denied() })),
+        ],
+        Loopback => [PageError::Loopback(LoopbackError::NoRuntime(io::Error::from_raw_os_error(12)))],
+        Token => [PageError::Token(TokenError::NoRandomness(text("not supported")))],
     })
 }
 

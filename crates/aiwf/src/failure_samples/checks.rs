@@ -22,7 +22,7 @@ pub(super) fn check_errors() -> Vec<Sample> {
         BadName => [CheckError::BadName { name: text("two words"), rule: aiwf_engine::config::CHECK_NAME_RULE }],
         BadCommand => [CheckError::BadCommand { run: text("make\ntest") }],
         NotAdded => [CheckError::NotAdded {
-            why: text("it sets `checks` in another way"),
+            why: text("`checks` is set in another form"),
             block: text("[[checks]]\nname = \"tests\"\nrun = \"make test\"\n"),
         }],
         Trust => [CheckError::Trust(TrustError::NoPlace)],

@@ -1,4 +1,4 @@
-//! What can be wrong with a command line, and what commands of this program say themselves.
+//! Errors of the command line, and of the commands themselves.
 
 use std::io;
 use std::path::PathBuf;
@@ -40,6 +40,7 @@ pub(super) fn usage_errors() -> Vec<Sample> {
             UsageError::UnknownSubCommand { takes: "command", word: text("zzz"), known: texts(["list", "show"]) },
         ],
         NoRequest => [UsageError::NoRequest],
+        TextFile => [UsageError::TextFile { path: text("note.md"), reason: text("no such file") }],
         Moved => [
             UsageError::moved("change", &["approve".into(), "login".into()]),
             UsageError::moved("change", &["reject".into(), "login".into(), "--feedback".into(), "use one class".into()]),
@@ -132,18 +133,15 @@ pub(super) fn command_errors() -> Vec<Sample> {
         ],
         TurnFailed => [
             failed("wait a minute, then `aiwf workflow resume latest`"),
-            failed("say something, or `/resume`, to try again"),
+            failed("send a message, or type `/resume`, to try again"),
         ],
     })
 }
 
 pub(super) fn bugs() -> Vec<Sample> {
     vec![
-        ("said by a command", Failure::bug("the demo did not end as it should")),
-        (
-            "a panic",
-            Failure::bug("aiwf met a fault of its own at crates/aiwf/src/main.rs:10:5: index out of bounds"),
-        ),
+        ("said by a command", Failure::bug("the demo did not finish as expected")),
+        ("a panic", Failure::bug("internal error at crates/aiwf/src/main.rs:10:5: index out of bounds")),
     ]
 }
 

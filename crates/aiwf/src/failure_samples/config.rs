@@ -1,4 +1,4 @@
-//! What can be wrong with the configuration and with flags that set it.
+//! Errors of the configuration and of flags that override it.
 
 use std::path::PathBuf;
 
@@ -60,7 +60,7 @@ pub(super) fn config_faults() -> Vec<Sample> {
             ConfigFault::WrongValue {
                 path: path(),
                 found: text("7"),
-                expected: text("a text on one line"),
+                expected: text("a string on one line"),
                 near: None,
             },
         ],

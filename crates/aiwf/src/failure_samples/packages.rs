@@ -1,4 +1,4 @@
-//! What can be wrong with a package, its archive or an agent's menu.
+//! Errors of packages, archives and agents' menus.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What goes wrong with files, journals and locks.
+//! Errors of files, journals and locks.
 
 use std::io;
 use std::path::PathBuf;

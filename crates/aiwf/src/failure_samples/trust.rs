@@ -1,4 +1,4 @@
-//! What is not trusted, and what cannot be agreed to.
+//! Errors of trust and consent.
 
 use std::path::PathBuf;
 

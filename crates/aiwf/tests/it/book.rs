@@ -34,15 +34,19 @@ macro_rules! chapters {
 chapters! {
     fn agents() => "agents.md" with stand_ins,
     fn anatomy() => "anatomy.md",
+    fn bring() => "bring.md",
     fn budgets() => "budgets.md",
     fn changes() => "changes.md" with change_stand_ins,
     fn checks() => "checks.md",
+    fn comments() => "comments.md",
     fn files() => "files.md",
+    fn first_change() => "first-change.md" with git_user,
     fn flows() => "flows.md",
     fn gates() => "gates.md",
     fn getting_started() => "getting-started.md",
     fn mcp() => "mcp.md",
     fn packages() => "packages.md",
+    fn page() => "page.md",
     fn profiles() => "profiles.md",
     fn prompts() => "prompts.md",
     fn recording() => "recording.md",
@@ -60,6 +64,11 @@ fn source_dir() -> PathBuf {
 /// A reader's machine: `aiwf` is on the path, and nothing else that is not everywhere.
 fn reader() -> TestProject {
     TestProject::new("/bin/sh").link("~/bin/aiwf", env!("CARGO_BIN_EXE_aiwf"))
+}
+
+/// Gives the reader a name, without which git makes no commit.
+fn git_user(project: &TestProject) {
+    project.write("~/.gitconfig", "[user]\n\tname = Me\n\temail = me@example.com\n");
 }
 
 /// A fenced block of a chapter.
@@ -224,7 +233,10 @@ fn steady(line: &str) -> String {
     const CHANGING: &[(&str, &str)] = &[
         (r"\d{8}-\d{6}-[0-9a-f]{4}", "[id]"),
         (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z| UTC)?", "[time]"),
+        (r"[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d{2}:\d{2}:\d{2} \d{4} [+-]\d{4}", "[time]"),
         (r"\b[0-9a-f]{64}\b", "[sha256]"),
+        (r"\b[0-9a-f]{40}\b", "[commit]"),
+        (r"^\* [0-9a-f]{7,40} ", "* [commit] "),
         (r"\b[0-9a-f]{8,16}\b", "[hash]"),
         (r"\b\d+(\.\d+)? ?(ms|s)\b", "[duration]"),
         (r"127\.0\.0\.1:\d+", "[address]"),

@@ -172,7 +172,7 @@ fn a_provider_that_fails_ends_with_exit_4_and_can_be_retried() {
 }
 
 #[test]
-fn where_a_change_stands_is_said_in_words_and_in_json() {
+fn the_status_of_a_change_is_printed_as_text_and_json() {
     let change = Change::new("");
     insta::assert_snapshot!(change.run("status login").stdout_text(), @"
     session   login
@@ -180,7 +180,7 @@ fn where_a_change_stands_is_said_in_words_and_in_json() {
     request   Greet the world
     phase     plan, prompt (round 1 of 3)
     agent     manual
-    status    in-progress, gate manual pending
+    status    waiting for you to start the next phase
     next      aiwf run login
     ");
     let id = change.done("status login")["session_id"].as_str().unwrap().to_owned();
@@ -249,15 +249,15 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
         change.refused("show login plan"),
     ];
     insta::assert_snapshot!(refusals.join("---\n"), @"
-    error: cannot work on phase `implement` now: the plan prompt is yet to be written
+    error: cannot work on phase `implement` now: the plan prompt has not been written yet
 
     hint: possible now: `aiwf step login`, `aiwf run login`, `aiwf cancel login`
     ---
-    error: a session cannot be named `a b`: it holds something else than letters, digits, `-`, `_` and `.`
+    error: `a b` is not a valid session name: it contains characters other than letters, digits, `-`, `_` and `.`
 
     hint: use up to 64 letters, digits, `-`, `_` and `.`
     ---
-    error: an open session is named `login` already
+    error: an open session named `login` already exists
 
     hint: `aiwf status login` shows it; choose another name
     ---
@@ -265,11 +265,11 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
 
     hint: `aiwf list` lists the sessions; `aiwf PROFILE init` starts one
     ---
-    error: cannot apply now: the plan prompt is yet to be written
+    error: cannot apply now: the plan prompt has not been written yet
 
     hint: possible now: `aiwf step login`, `aiwf run login`, `aiwf cancel login`
     ---
-    error: no reply is awaited now
+    error: no reply is expected now
 
     hint: next: `aiwf run login`
     ---

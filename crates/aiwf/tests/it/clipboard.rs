@@ -66,7 +66,7 @@ fn without_a_clipboard_nothing_is_copied_or_pasted() {
     let outcome = project.run(&format!("{BUILD} --copy"));
     insta::assert_snapshot!(outcome, @"
     --- stderr
-    error: there is no desktop here whose clipboard could be used
+    error: there is no desktop session, so there is no clipboard
 
     hint: use a file or a pipe instead
     --- exit code 1

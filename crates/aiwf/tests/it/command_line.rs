@@ -57,7 +57,7 @@ fn what_the_demo_of_a_profile_prints_can_be_typed() {
     ] {
         by_hand.write(path, project.read(&format!("look around/{path}")));
     }
-    let look_around = shown.lines().find_map(|line| line.strip_prefix("look around:  ")).unwrap();
+    let look_around = shown.lines().find_map(|line| line.strip_prefix("explore:      ")).unwrap();
     let printed = shown
         .lines()
         .filter_map(|line| line.strip_prefix("$ "))
@@ -114,17 +114,17 @@ fn statuses_after_the_last_file_are_read() {
 }
 
 #[test]
-fn a_broken_configuration_is_told_once() {
+fn a_broken_configuration_is_reported_once() {
     let project = project().file(".aiwf/config.toml", "[roles]\ndefault = \"nobody\"\n");
     let shown = project.run("validate").stdout_text();
     assert_eq!(shown.matches("unknown provider `nobody`").count(), 1, "{shown}");
-    // Alone, the check of providers still says why it cannot be made.
+    // Alone, the check of providers still shows why it cannot be made.
     let outcome = project.run("validate providers");
     assert!(outcome.exit_code() == 1 && outcome.stdout_text().contains("`nobody`"), "{outcome}");
 }
 
 #[test]
-fn work_that_is_done_is_no_error_when_nobody_reads_the_result() {
+fn a_closed_pipe_after_finished_work_is_not_an_error() {
     let session = Session::new("");
     session.done("approve");
     session.respond(PLAN);
@@ -135,7 +135,7 @@ fn work_that_is_done_is_no_error_when_nobody_reads_the_result() {
     session.respond(CODE);
     // A full disk: the approval counts, and the message says so.
     let outcome = session.project.command("approve").stdout_to("/dev/full").run();
-    assert!(outcome.stderr_text().contains("what the command did is kept"), "{outcome}");
+    assert!(outcome.stderr_text().contains("the command's work is done"), "{outcome}");
     assert_eq!(session.done("status latest")["phase"], "reviewing");
 }
 

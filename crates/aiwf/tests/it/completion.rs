@@ -129,7 +129,11 @@ fn names_that_a_shell_would_read_as_more_are_not_offered() {
         .file(".aiwf/profiles/$(touch x)/profile.toml", "name = 3\n")
         .file(".aiwf/profiles/*/profile.toml", "name = 3\n")
         .file(".aiwf/profiles/bad/profile.toml", "name = 3\n");
-    check(&project, &["profiles", ""], &["bad", "jpa-mt", "react-component"]);
+    check(
+        &project,
+        &["profiles", ""],
+        &["bad", "jpa-mt", "python-module", "react-component", "rust-crate", "typescript-module"],
+    );
 }
 
 #[test]
@@ -166,7 +170,7 @@ fn the_shell_is_taken_from_the_environment_or_asked_for() {
     assert_eq!(unknown.exit_code(), 2);
     assert_eq!(unknown.first_error_line(), "error: no completions for the shell `tcsh`");
     let unset = project.command("completions").env("SHELL", "").run();
-    assert_eq!(unset.first_error_line(), "error: no shell is named and `SHELL` is not set");
+    assert_eq!(unset.first_error_line(), "error: no shell is given and `SHELL` is not set");
 }
 
 #[test]
@@ -200,7 +204,7 @@ fn the_data_directory_of_the_user_is_respected() {
 }
 
 #[test]
-fn a_file_of_somebody_else_is_replaced_only_when_forced() {
+fn a_foreign_file_is_replaced_only_with_force() {
     let project = project();
     let path = project.home().join(".config/fish/completions/aiwf.fish");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();

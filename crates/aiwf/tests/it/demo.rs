@@ -108,9 +108,9 @@ fn it_shows_a_change_from_request_to_commit() {
     $ aiwf verify
       journal intact (30 events); 26 approved files unchanged
 
-    look around:      cd aiwf-demo; aiwf events; aiwf show plan; aiwf diff
+    explore:          cd aiwf-demo; aiwf events; aiwf show plan; aiwf diff
     merge it:         git merge aiwf/add-a-command-done-n-removes-item-n
-    take it back:     aiwf undo
+    undo it:          aiwf undo
     your repository:  aiwf do 'what should change'
     a profile:        aiwf demo --profile shop
     ");
@@ -146,7 +146,7 @@ fn what_it_suggests_at_the_end_can_be_typed() {
     let told = story(&project.run("demo"));
     let mut n_typed = 0;
     for line in told.lines() {
-        let Some(words) = line.strip_prefix("look around: ").or(line.strip_prefix("take it back: ")) else {
+        let Some(words) = line.strip_prefix("explore:      ").or(line.strip_prefix("undo it:       ")) else {
             continue;
         };
         for command in words.split(';').filter_map(|command| command.trim().strip_prefix("aiwf ")) {
@@ -227,8 +227,8 @@ fn without_git_the_change_is_written_into_the_project() {
     $ aiwf verify
       journal intact (31 events); 26 approved files unchanged
 
-    look around:      cd todo; aiwf events; aiwf show plan; aiwf diff
-    take it back:     aiwf undo
+    explore:          cd todo; aiwf events; aiwf show plan; aiwf diff
+    undo it:          aiwf undo
     your repository:  aiwf do 'what should change'
     a profile:        aiwf demo --profile shop
     ");
@@ -245,7 +245,7 @@ fn a_demo_never_writes_into_what_is_there() {
         let outcome = project.run(line);
         assert_eq!(outcome.exit_code(), 1, "{line}: {outcome}");
         let told =
-            "error: `here` exists already\n\nhint: remove it, or name another directory: `aiwf demo DIR`\n";
+            "error: `here` already exists\n\nhint: remove it, or name another directory: `aiwf demo DIR`\n";
         assert_eq!(outcome.stderr_text(), told, "{line}");
         assert_eq!(project.names_in("here"), ["note.txt"]);
     }
@@ -279,7 +279,7 @@ fn the_demo_of_a_profile_runs_a_whole_session_and_can_be_looked_at() {
     assert_eq!(listed["sessions"][0]["status"], "complete");
     let again = project.run("demo --profile");
     assert_eq!(again.exit_code(), 1);
-    assert!(again.stderr_text().contains("`aiwf-demo` exists"));
+    assert!(again.stderr_text().contains("`aiwf-demo` already exists"));
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn recorded_answers_run_a_session_without_a_person() {
 }
 
 #[test]
-fn a_request_that_was_not_recorded_is_said_to_be_so() {
+fn an_unrecorded_request_is_reported() {
     let project = project();
     assert_eq!(project.run("demo --profile d --json").exit_code(), 0);
     let init =

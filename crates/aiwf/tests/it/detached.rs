@@ -13,7 +13,7 @@ fn the_program_gets_the_input_and_what_it_prints_is_thrown_away() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_told() {
+fn a_missing_program_is_reported() {
     let outcome = project().command_args(["__detach", "600000", "no-such-program"]).run();
     assert_eq!(outcome.exit_code(), 127, "{outcome}");
     assert!(outcome.stdout_text().ends_with("os error 2\n"), "{outcome}");

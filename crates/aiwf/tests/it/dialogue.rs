@@ -34,7 +34,7 @@ fn open(scene: &Scene, arguments: &[&str]) -> Terminal {
     Terminal::sized(scene, arguments, Size::new(60, 80), &[])
 }
 
-const KEYS: &str = "q leave; everything is kept\r\n> ";
+const KEYS: &str = "q leave; all progress is saved\r\n> ";
 
 fn text(scene: &Scene, path: &str) -> String {
     String::from_utf8(scene.project.read(path)).unwrap()
@@ -45,7 +45,7 @@ fn a_whole_do_is_walked_by_keys() {
     let scene = scene("plan\nplan\nimplement\nreview\n");
     let mut terminal = open(&scene, &["do", "Add a flag"]);
     terminal.expect("# Plan\r\n\r\n- Add a flag, call 1. This line is longer than eighty columns, so it has to be\r\n  wrapped.\r\n");
-    terminal.expect("plan: the reply of agent waits for your approval");
+    terminal.expect("plan: the reply from agent is waiting for your approval");
     terminal.expect("size      the prompt has about ");
     terminal.expect("cost      1 call, cost unknown\r\n");
     terminal.expect(KEYS);
@@ -74,11 +74,11 @@ fn a_whole_do_is_walked_by_keys() {
 
     terminal.send("a");
     terminal.expect("-print(\"text\")\r\n+print(\"json\")\r\n");
-    terminal.expect("implement: the reply of agent waits for your approval");
+    terminal.expect("implement: the reply from agent is waiting for your approval");
     terminal.expect(KEYS);
     terminal.send("a");
     terminal.expect("Fine.");
-    terminal.expect("review: the reply of agent waits for your approval");
+    terminal.expect("review: the reply from agent is waiting for your approval");
     terminal.expect(KEYS);
     terminal.send("a");
     terminal.expect("+echo hello");
@@ -94,28 +94,68 @@ fn a_whole_do_is_walked_by_keys() {
 }
 
 #[test]
+fn a_line_is_commented_and_a_reply_is_approved_with_a_note() {
+    let scene = scene("plan\nplan\nimplement\nreview\n");
+    let mut terminal = open(&scene, &["do", "Add a flag"]);
+    terminal.expect("a approve · n approve with a note · c comment on a line · e edit");
+    terminal.expect(KEYS);
+    terminal.send("c");
+    terminal.expect("line or range, FILE:LINE, or Enter for all of it: ");
+    terminal.send("3\n");
+    terminal.expect("comment: ");
+    terminal.send("Which flag?\n");
+    terminal.expect("  1  plan@1, line 3\r\n");
+    terminal.expect("     Which flag?\r\n");
+    terminal.expect(KEYS);
+    // Lines that the plan does not have are told, and nothing is decided.
+    terminal.send("c");
+    terminal.expect("Enter for all of it: ");
+    terminal.send("99\n");
+    terminal.expect("comment: ");
+    terminal.send("Why?\n");
+    terminal.expect("error: `plan` has no line 99: it has 3");
+    terminal.expect(KEYS);
+    terminal.send("r");
+    terminal.expect("feedback (Enter alone sends the open comments): ");
+    terminal.send("\n");
+    terminal.expect("call 2");
+    terminal.expect(KEYS);
+    let prompt = text(&scene, "~/prompt-2");
+    assert!(prompt.contains("### Comment 1 on plan@1, line 3") && prompt.contains("Which flag?"), "{prompt}");
+    terminal.send("n");
+    terminal.expect("note for the next phases: ");
+    terminal.send("Keep the output\n");
+    terminal.expect("implement: the reply from agent is waiting for your approval");
+    terminal.expect(KEYS);
+    let prompt = text(&scene, "~/prompt-3");
+    assert!(prompt.contains("<artifact name=\"notes\">") && prompt.contains("Keep the output"), "{prompt}");
+    terminal.send("q");
+    assert_eq!(terminal.wait(), 3);
+}
+
+#[test]
 fn leaving_keeps_everything_and_run_and_approve_continue() {
     let scene = scene("plan\nimplement\nreview\n");
     let mut terminal = open(&scene, &["do", "Add a flag"]);
     terminal.expect(KEYS);
     terminal.send("q");
-    terminal.expect("everything is kept; `aiwf run ");
+    terminal.expect("all progress is saved; `aiwf run ");
     assert_eq!(terminal.wait(), 3);
 
     // Ctrl-C leaves too, and the terminal is as it was.
     let mut terminal = open(&scene, &["run"]);
-    terminal.expect("plan: the reply of agent waits for your approval");
+    terminal.expect("plan: the reply from agent is waiting for your approval");
     terminal.expect(KEYS);
     terminal.send("\u{3}");
-    terminal.expect("everything is kept");
+    terminal.expect("all progress is saved");
     assert_eq!(terminal.wait(), 3);
     assert_eq!(scene.done("status latest")["phase"], "plan");
 
     let mut terminal = open(&scene, &["approve"]);
-    terminal.expect("plan: the reply of agent waits for your approval");
+    terminal.expect("plan: the reply from agent is waiting for your approval");
     terminal.expect(KEYS);
     terminal.send("a");
-    terminal.expect("implement: the reply of agent waits for your approval");
+    terminal.expect("implement: the reply from agent is waiting for your approval");
     terminal.expect(KEYS);
     terminal.send("q");
     // What it was called for is done.
@@ -138,12 +178,12 @@ fn an_agent_that_fails_can_be_asked_again() {
     scene.project.write("~/agent.sh", "cat > /dev/null; echo 'no network' >&2; exit 1\n");
     let mut terminal = open(&scene, &["do", "Add a flag"]);
     terminal.expect("error: ");
-    terminal.expect("plan: agent gave no reply");
+    terminal.expect("plan: agent did not reply");
     terminal.expect("t ask again · v view prompt · s switch agent · q leave");
     terminal.expect(KEYS.split_once("leave").unwrap().1);
     scene.project.write("~/agent.sh", AGENT);
     terminal.send("t");
-    terminal.expect("plan: the reply of agent waits for your approval");
+    terminal.expect("plan: the reply from agent is waiting for your approval");
     terminal.expect(KEYS);
     terminal.send("q");
     assert_eq!(terminal.wait(), 3);
@@ -165,14 +205,14 @@ fn a_web_chat_is_pasted_into_the_dialogue() {
     terminal.expect("\u{1b}]52;c;");
     terminal.expect(KEYS);
     terminal.send("y");
-    terminal.expect("Ctrl-C drops it\r\n");
+    terminal.expect("Ctrl-C cancels\r\n");
     terminal.send("# dropped\n\u{3}");
     terminal.expect("dropped");
     terminal.expect(KEYS);
     terminal.send("y");
-    terminal.expect("Ctrl-C drops it\r\n");
+    terminal.expect("Ctrl-C cancels\r\n");
     terminal.send("# Plan\n\nAdd it.\n.\n");
-    terminal.expect("plan: the reply of manual waits for your approval");
+    terminal.expect("plan: the reply from manual is waiting for your approval");
     terminal.expect(KEYS);
     terminal.send("a");
     terminal.expect("implement: paste the prompt");
@@ -186,9 +226,9 @@ fn a_web_chat_is_pasted_into_the_dialogue() {
     terminal.expect("review: paste the prompt");
     terminal.expect(KEYS);
     terminal.send("y");
-    terminal.expect("Ctrl-C drops it\r\n");
+    terminal.expect("Ctrl-C cancels\r\n");
     terminal.send(&format!("{REVIEW}\u{4}"));
-    terminal.expect("review: the reply of manual waits for your approval");
+    terminal.expect("review: the reply from manual is waiting for your approval");
     terminal.expect(KEYS);
     terminal.send("a");
     terminal.expect("complete: 1 file to apply");
@@ -226,8 +266,8 @@ fn a_request_is_written_in_the_editor_and_an_empty_one_is_refused() {
 
     scene.project.script("~/edit", "#!/bin/sh\n");
     let mut terminal = Terminal::sized(&scene, &["do"], Size::new(60, 80), &[("EDITOR", &editor)]);
-    terminal.expect("error: there is no request");
-    terminal.expect("hint: say what to change");
+    terminal.expect("error: the request is missing");
+    terminal.expect("hint: describe the change");
     assert_eq!(terminal.wait(), 2);
     let outcome = scene.command("do").stdin("  \n").run();
     assert_eq!(outcome.exit_code(), 2, "{outcome}");

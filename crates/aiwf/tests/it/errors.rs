@@ -141,17 +141,17 @@ fn a_missing_flag_is_named() {
     assert_snapshot!(usage("prompt build change"), @"
     error: missing `--instructions <TEXT|@FILE>`
 
-    hint: give what is missing, or a document with `--input`; `aiwf prompt build change --help` shows how it is used
+    hint: give what is missing, or a document with `--input`; `aiwf prompt build change --help` shows its usage
     ");
     assert_snapshot!(usage("prompt build session"), @"
     error: missing `--session-dir <DIR>`, `--phase <PHASE>`, `--iteration <N>`, `--profile-prompt <FILE|->`
 
-    hint: give what is missing, or a document with `--input`; `aiwf prompt build session --help` shows how it is used
+    hint: give what is missing, or a document with `--input`; `aiwf prompt build session --help` shows its usage
     ");
     assert_snapshot!(usage("prompt build session --phase planning --iteration 1"), @"
     error: missing `--session-dir <DIR>`, `--profile-prompt <FILE|->`
 
-    hint: give what is missing, or a document with `--input`; `aiwf prompt build session --help` shows how it is used
+    hint: give what is missing, or a document with `--input`; `aiwf prompt build session --help` shows its usage
     ");
     assert_snapshot!(usage("prompt build workflow"), @"
     error: missing `--input <FILE|->`
@@ -203,12 +203,12 @@ fn a_flag_without_its_value_is_named() {
     assert_snapshot!(usage("prompt build change --instructions"), @"
     error: `--instructions` needs a value
 
-    hint: `aiwf prompt build change --help` shows how it is used
+    hint: `aiwf prompt build change --help` shows its usage
     ");
     assert_snapshot!(usage("prompt build change --instructions x --out ''"), @"
     error: `--out` needs a value
 
-    hint: `aiwf prompt build change --help` shows how it is used
+    hint: `aiwf prompt build change --help` shows its usage
     ");
 }
 
@@ -224,29 +224,29 @@ fn a_flag_given_twice_is_named() {
 #[test]
 fn a_value_that_does_not_fit_says_what_does() {
     assert_snapshot!(usage("prompt build change --instructions x --budget many"), @"
-    error: `many` does not fit `--budget`: expected a number of tokens, such as 128000 or 128_000
+    error: `many` is not valid for `--budget`: expected a number of tokens, such as 128000 or 128_000
 
-    hint: `aiwf prompt build change --help` shows how it is used
+    hint: `aiwf prompt build change --help` shows its usage
     ");
     assert_snapshot!(usage("prompt build change --instructions x --budget 0"), @"
-    error: `0` does not fit `--budget`: a budget of no tokens holds no prompt
+    error: `0` is not valid for `--budget`: the budget must be at least 1 token
 
-    hint: `aiwf prompt build change --help` shows how it is used
+    hint: `aiwf prompt build change --help` shows its usage
     ");
     assert_snapshot!(usage("prompt build change --instructions x --budget=-5"), @"
-    error: `-5` does not fit `--budget`: expected a number of tokens, such as 128000 or 128_000
+    error: `-5` is not valid for `--budget`: expected a number of tokens, such as 128000 or 128_000
 
-    hint: `aiwf prompt build change --help` shows how it is used
+    hint: `aiwf prompt build change --help` shows its usage
     ");
     assert_snapshot!(usage("prompt build change --instructions x --artifact plan.md"), @"
-    error: `plan.md` does not fit `--artifact`: expected NAME=FILE, such as plan=plan.md
+    error: `plan.md` is not valid for `--artifact`: expected NAME=FILE, such as plan=plan.md
 
-    hint: `aiwf prompt build change --help` shows how it is used
+    hint: `aiwf prompt build change --help` shows its usage
     ");
     assert_snapshot!(usage("prompt build session --iteration 0"), @"
-    error: `0` does not fit `--iteration`: expected a whole number from 1
+    error: `0` is not valid for `--iteration`: expected a whole number from 1
 
-    hint: `aiwf prompt build session --help` shows how it is used
+    hint: `aiwf prompt build session --help` shows its usage
     ");
 }
 
@@ -293,7 +293,7 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "error": {
         "code": "USAGE",
         "message": "missing `--session-dir <DIR>`, `--phase <PHASE>`, `--iteration <N>`, `--profile-prompt <FILE|->`",
-        "hint": "give what is missing, or a document with `--input`; `aiwf prompt build session --help` shows how it is used"
+        "hint": "give what is missing, or a document with `--input`; `aiwf prompt build session --help` shows its usage"
       }
     }
     "#);
@@ -304,8 +304,8 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "exit_code": 2,
       "error": {
         "code": "USAGE",
-        "message": "`many` does not fit `--budget`: expected a number of tokens, such as 128000 or 128_000",
-        "hint": "`aiwf prompt build change --help` shows how it is used"
+        "message": "`many` is not valid for `--budget`: expected a number of tokens, such as 128000 or 128_000",
+        "hint": "`aiwf prompt build change --help` shows its usage"
       }
     }
     "#);

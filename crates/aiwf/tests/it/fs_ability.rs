@@ -133,6 +133,13 @@ const ROWS: &[Row] = &[
         File(GENERATION),
     ),
     row("aiwf reject", MANUAL_GATES, &[JPA], "reject -f shorter", Session),
+    row(
+        "aiwf revise",
+        MANUAL_GATES,
+        &[JPA, "approve", "respond --file plan.md", "approve"],
+        "revise latest plan --reason shorter",
+        Session,
+    ),
     row("aiwf step", CONFIG, &[JPA, "approve", "respond --file plan.md", "step"], "step", File(GENERATION)),
     row("aiwf run", MANUAL_GATES, &[JPA], "run --yes", File("iteration-1/planning-prompt.md")),
     row("aiwf run", MANUAL_GATES, &[JPA, "approve", "respond --file plan.md"], "run --yes", File(GENERATION)),

@@ -53,7 +53,7 @@ fn prompt() {
 
     Commands:
       build    Build a prompt and print it, or write it to a file
-      preview  Print the same bytes as `build`, and their anatomy on the standard error
+      preview  Print the same bytes as `build`, and their anatomy to stderr
       send     Build a prompt, send it to a provider and print the reply
       recipes  List the recipes and their components in order
       schema   Print the JSON Schema of a recipe's `--input` document
@@ -63,7 +63,8 @@ fn prompt() {
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf prompt preview change --phase plan --instructions 'Add login'
     --- exit code 0
@@ -79,24 +80,25 @@ fn prompt_build() {
     Usage: aiwf prompt build [OPTIONS] <RECIPE>
 
     Recipes:
-      session   A step of a session: plan, standards, code, review, feedback, what the profile asks for
-      change    A phase of a change: a system template, files, artifacts and thoughts, instructions
+      session   A step of a session: plan, standards, code, review, feedback, profile prompt
+      change    A phase of a change: system template, files, artifacts, thoughts, instructions
       workflow  A turn of a workflow run, an agent session or a chat
-      reply     A reply to what an agent reported
+      reply     A reply to an agent's report
 
     Options:
       -h, --help  Print help
 
     Tools:
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
-          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
+          --trust-servers  Start tool servers you have not agreed to yet, and remember your consent
 
-    How it is built:
-          --copy  Copy it to the clipboard instead of printing it
+    Building:
+          --copy  Copy the prompt to the clipboard instead of printing it
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'
     --- exit code 0
@@ -107,46 +109,46 @@ fn prompt_build() {
 fn prompt_build_session() {
     assert_snapshot!(project().run("prompt build session --help"), @r"
     --- stdout
-    A step of a session: plan, standards, code, review, feedback, what the profile asks for
+    A step of a session: plan, standards, code, review, feedback, profile prompt
 
     Usage: aiwf prompt build session [OPTIONS]
 
     Options:
-          --input <FILE|->           A JSON document (`aiwf prompt schema session`), or - for the
-                                     standard input; flags win over it
-          --session-dir <DIR>        The session's directory
-          --phase <PHASE>            The phase the session is in [possible values: initialized,
+          --input <FILE|->           A JSON document (`aiwf prompt schema session`), or - for stdin;
+                                     flags override it
+          --session-dir <DIR>        Session directory
+          --phase <PHASE>            Phase that the session is in [possible values: initialized,
                                      planning, generating, reviewing, revising]
-          --iteration <N>            The iteration, from 1
-          --profile-prompt <FILE|->  What the profile asks for, or - for the standard input
+          --iteration <N>            Iteration, counted from 1
+          --profile-prompt <FILE|->  File with the profile's prompt, or - for stdin
       -h, --help                     Print help
 
-    How it is built:
-          --format <FORMAT>         How sections are written down; each recipe has its natural format
-                                    [possible values: text, xml, messages]
-          --for <PROVIDER>          Provider it is for, built in or configured: what that provider can
-                                    take shapes the prompt
+    Building:
+          --format <FORMAT>         Output format [default: the recipe's own] [possible values: text,
+                                    xml, messages]
+          --for <PROVIDER>          Provider the prompt is for; its capabilities shape the prompt
           --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
                                     local-read, write-only, none]
-          --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
-          --attachments <on|off>    Whether files are named as `@path`, and opened or attached, instead
-                                    of standing in the prompt
-          --budget <TOKENS>         How many tokens it may have; optional parts are cut to fit
-          --tokenizer <TOKENIZER>   Who counts; the vocabularies are exact [possible values: estimate,
-                                    o200k_base, cl100k_base]
-          --out <FILE>              Write it to a file, all or nothing, instead of the standard output
-          --explain                 Print its anatomy on the standard error: every section, its share,
-                                    its source, kept or why not
-          --no-content              Leave the text of the sections out of `--json`
-          --copy                    Copy it to the clipboard instead of printing it
+          --system-prompt <on|off>  Whether the receiver takes a separate system prompt
+          --attachments <on|off>    Whether to reference files as `@path` instead of including their
+                                    text
+          --budget <TOKENS>         Maximum number of tokens; optional parts are cut to fit
+          --tokenizer <TOKENIZER>   Tokenizer to count with; all but `estimate` are exact [possible
+                                    values: estimate, o200k_base, cl100k_base]
+          --out <FILE>              Write to this file atomically instead of stdout
+          --explain                 Print the anatomy to stderr: each section with its share, its
+                                    source, and why it was kept or cut
+          --no-content              Omit the text of sections from `--json`
+          --copy                    Copy the prompt to the clipboard instead of printing it
 
     Tools:
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
-          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
+          --trust-servers  Start tool servers you have not agreed to yet, and remember your consent
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example:
       aiwf prompt build session --session-dir .aiwf/sessions/ID --phase planning \
@@ -159,51 +161,49 @@ fn prompt_build_session() {
 fn prompt_build_change() {
     assert_snapshot!(project().run("prompt build change --help"), @"
     --- stdout
-    A phase of a change: a system template, files, artifacts and thoughts, instructions
+    A phase of a change: system template, files, artifacts, thoughts, instructions
 
     Usage: aiwf prompt build change [OPTIONS]
 
     Options:
-          --input <FILE|->             A JSON document (`aiwf prompt schema change`), or - for the
-                                       standard input; flags add to it
-          --agent <AGENT>              The agent whose template is used: claude, codex, gemini, or one
-                                       of your own
-          --phase <PHASE>              The phase whose template is used: plan, challenge, implement,
-                                       review, archive, or one of your own
-          --instructions <TEXT|@FILE>  What to do; @FILE reads it from a file, @- from the standard
-                                       input, @@ stands for one @
-          --file <GLOB>                Files the agent should know, by name, directory or pattern
-                                       (repeatable)
-          --artifact <NAME=FILE>       What an earlier phase made (repeatable)
+          --input <FILE|->             A JSON document (`aiwf prompt schema change`), or - for stdin;
+                                       flags add to it
+          --agent <AGENT>              Agent whose template to use: claude, codex, gemini, or one of
+                                       your own
+          --phase <PHASE>              Phase whose template to use: plan, challenge, implement, review,
+                                       archive, or one of your own
+          --instructions <TEXT|@FILE>  What to do; @FILE reads a file, @- reads stdin, @@ is a literal @
+          --file <GLOB>                Files to show the agent: name, directory or pattern (repeatable)
+          --artifact <NAME=FILE>       Result of an earlier phase (repeatable)
           --thought <TEXT>             Reasoning to carry over (repeatable)
       -h, --help                       Print help
 
-    How it is built:
-          --format <FORMAT>         How sections are written down; each recipe has its natural format
-                                    [possible values: text, xml, messages]
-          --for <PROVIDER>          Provider it is for, built in or configured: what that provider can
-                                    take shapes the prompt
+    Building:
+          --format <FORMAT>         Output format [default: the recipe's own] [possible values: text,
+                                    xml, messages]
+          --for <PROVIDER>          Provider the prompt is for; its capabilities shape the prompt
           --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
                                     local-read, write-only, none]
-          --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
-          --attachments <on|off>    Whether files are named as `@path`, and opened or attached, instead
-                                    of standing in the prompt
-          --budget <TOKENS>         How many tokens it may have; optional parts are cut to fit
-          --tokenizer <TOKENIZER>   Who counts; the vocabularies are exact [possible values: estimate,
-                                    o200k_base, cl100k_base]
-          --out <FILE>              Write it to a file, all or nothing, instead of the standard output
-          --explain                 Print its anatomy on the standard error: every section, its share,
-                                    its source, kept or why not
-          --no-content              Leave the text of the sections out of `--json`
-          --copy                    Copy it to the clipboard instead of printing it
+          --system-prompt <on|off>  Whether the receiver takes a separate system prompt
+          --attachments <on|off>    Whether to reference files as `@path` instead of including their
+                                    text
+          --budget <TOKENS>         Maximum number of tokens; optional parts are cut to fit
+          --tokenizer <TOKENIZER>   Tokenizer to count with; all but `estimate` are exact [possible
+                                    values: estimate, o200k_base, cl100k_base]
+          --out <FILE>              Write to this file atomically instead of stdout
+          --explain                 Print the anatomy to stderr: each section with its share, its
+                                    source, and why it was kept or cut
+          --no-content              Omit the text of sections from `--json`
+          --copy                    Copy the prompt to the clipboard instead of printing it
 
     Tools:
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
-          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
+          --trust-servers  Start tool servers you have not agreed to yet, and remember your consent
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'
     --- exit code 0
@@ -219,35 +219,35 @@ fn prompt_build_workflow() {
     Usage: aiwf prompt build workflow [OPTIONS] --input <FILE|->
 
     Options:
-          --input <FILE|->  A JSON document (`aiwf prompt schema RECIPE`), or - for the standard input
+          --input <FILE|->  A JSON document (`aiwf prompt schema RECIPE`), or - for stdin
       -h, --help            Print help
 
-    How it is built:
-          --format <FORMAT>         How sections are written down; each recipe has its natural format
-                                    [possible values: text, xml, messages]
-          --for <PROVIDER>          Provider it is for, built in or configured: what that provider can
-                                    take shapes the prompt
+    Building:
+          --format <FORMAT>         Output format [default: the recipe's own] [possible values: text,
+                                    xml, messages]
+          --for <PROVIDER>          Provider the prompt is for; its capabilities shape the prompt
           --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
                                     local-read, write-only, none]
-          --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
-          --attachments <on|off>    Whether files are named as `@path`, and opened or attached, instead
-                                    of standing in the prompt
-          --budget <TOKENS>         How many tokens it may have; optional parts are cut to fit
-          --tokenizer <TOKENIZER>   Who counts; the vocabularies are exact [possible values: estimate,
-                                    o200k_base, cl100k_base]
-          --out <FILE>              Write it to a file, all or nothing, instead of the standard output
-          --explain                 Print its anatomy on the standard error: every section, its share,
-                                    its source, kept or why not
-          --no-content              Leave the text of the sections out of `--json`
-          --copy                    Copy it to the clipboard instead of printing it
+          --system-prompt <on|off>  Whether the receiver takes a separate system prompt
+          --attachments <on|off>    Whether to reference files as `@path` instead of including their
+                                    text
+          --budget <TOKENS>         Maximum number of tokens; optional parts are cut to fit
+          --tokenizer <TOKENIZER>   Tokenizer to count with; all but `estimate` are exact [possible
+                                    values: estimate, o200k_base, cl100k_base]
+          --out <FILE>              Write to this file atomically instead of stdout
+          --explain                 Print the anatomy to stderr: each section with its share, its
+                                    source, and why it was kept or cut
+          --no-content              Omit the text of sections from `--json`
+          --copy                    Copy the prompt to the clipboard instead of printing it
 
     Tools:
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
-          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
+          --trust-servers  Start tool servers you have not agreed to yet, and remember your consent
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf prompt build workflow --input turn.json
     --- exit code 0
@@ -260,7 +260,7 @@ fn prompt_build_reply_differs_from_workflow_only_in_its_words() {
     let workflow = project.run("prompt build workflow --help").stdout_text();
     let reply = project.run("prompt build reply --help").stdout_text();
     let as_workflow = reply
-        .replace("A reply to what an agent reported", "A turn of a workflow run, an agent session or a chat")
+        .replace("A reply to an agent's report", "A turn of a workflow run, an agent session or a chat")
         .replace("reply --input request.json", "workflow --input turn.json")
         .replace("build reply", "build workflow");
     assert_eq!(as_workflow, workflow);
@@ -270,29 +270,30 @@ fn prompt_build_reply_differs_from_workflow_only_in_its_words() {
 fn prompt_preview() {
     assert_snapshot!(project().run("prompt preview --help"), @"
     --- stdout
-    Print the same bytes as `build`, and their anatomy on the standard error
+    Print the same bytes as `build`, and their anatomy to stderr
 
     Usage: aiwf prompt preview [OPTIONS] <RECIPE>
 
     Recipes:
-      session   A step of a session: plan, standards, code, review, feedback, what the profile asks for
-      change    A phase of a change: a system template, files, artifacts and thoughts, instructions
+      session   A step of a session: plan, standards, code, review, feedback, profile prompt
+      change    A phase of a change: system template, files, artifacts, thoughts, instructions
       workflow  A turn of a workflow run, an agent session or a chat
-      reply     A reply to what an agent reported
+      reply     A reply to an agent's report
 
     Options:
       -h, --help  Print help
 
     Tools:
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
-          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
+          --trust-servers  Start tool servers you have not agreed to yet, and remember your consent
 
-    How it is built:
-          --copy  Copy it to the clipboard instead of printing it
+    Building:
+          --copy  Copy the prompt to the clipboard instead of printing it
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf prompt preview change --phase plan --instructions 'Add login'
     --- exit code 0
@@ -322,7 +323,8 @@ fn prompt_recipes() {
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf prompt recipes
     --- exit code 0
@@ -338,16 +340,17 @@ fn prompt_schema() {
     Usage: aiwf prompt schema [OPTIONS] <RECIPE>
 
     Arguments:
-      <RECIPE>  The recipe [possible values: session, change, workflow, reply]
+      <RECIPE>  Name of the recipe [possible values: session, change, workflow, reply]
 
     Options:
       -h, --help  Print help
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
-    Every name of a document may also be written in camelCase.
+    The keys of a document may also be written in camelCase.
 
     Example: aiwf prompt schema reply
     --- exit code 0
@@ -364,7 +367,7 @@ fn template() {
 
     Commands:
       list   List every template; `*` marks the ones that `template show` prints
-      show   Print the template an agent gets in a phase
+      show   Print the template for an agent and a phase
       check  Check every template: its syntax, its variables, its markers
 
     Options:
@@ -372,7 +375,8 @@ fn template() {
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf template show claude plan
     --- exit code 0
@@ -392,7 +396,8 @@ fn template_list() {
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf template list
     --- exit code 0
@@ -403,20 +408,21 @@ fn template_list() {
 fn template_show() {
     assert_snapshot!(project().run("template show --help"), @"
     --- stdout
-    Print the template an agent gets in a phase
+    Print the template for an agent and a phase
 
     Usage: aiwf template show [OPTIONS] <AGENT> <PHASE>
 
     Arguments:
-      <AGENT>  The agent: claude, codex, gemini, base, or one of your own
-      <PHASE>  The phase: plan, challenge, implement, review, archive, or one of your own
+      <AGENT>  Agent: claude, codex, gemini, base, or one of your own
+      <PHASE>  Phase: plan, challenge, implement, review, archive, or one of your own
 
     Options:
       -h, --help  Print help
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf template show claude plan
     --- exit code 0
@@ -436,7 +442,8 @@ fn template_check() {
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf template check
     --- exit code 0
@@ -447,19 +454,20 @@ fn template_check() {
 fn reply() {
     assert_snapshot!(project().run("reply --help"), @"
     --- stdout
-    Parse the reply of an agent
+    Parse an agent's reply
 
     Usage: aiwf reply [OPTIONS] <COMMAND>
 
     Commands:
-      parse  Parse a reply; what could be read is printed even when there are problems
+      parse  Parse a reply; print what could be read even if there are problems
 
     Options:
       -h, --help  Print help
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf reply parse --as file-markers reply.md
     --- exit code 0
@@ -470,21 +478,22 @@ fn reply() {
 fn reply_parse() {
     assert_snapshot!(project().run("reply parse --help"), @"
     --- stdout
-    Parse a reply; what could be read is printed even when there are problems
+    Parse a reply; print what could be read even if there are problems
 
     Usage: aiwf reply parse [OPTIONS] --as <PARSER> [FILE|-]
 
     Arguments:
-      [FILE|-]  The reply, or - for the standard input [default: -]
+      [FILE|-]  File with the reply, or - for stdin [default: -]
 
     Options:
-          --as <PARSER>  What the reply is read as [possible values: file-markers, fenced-files, edits,
+          --as <PARSER>  Format to parse [possible values: file-markers, fenced-files, edits,
                          review-meta, verdict-tag, task-status, tool-calls, front-matter]
       -h, --help         Print help
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf reply parse --as file-markers reply.md
     --- exit code 0
@@ -500,16 +509,17 @@ fn mcp_help() {
     Usage: aiwf mcp [OPTIONS]
 
     Options:
-          --http <ADDR>        Serve over HTTP at /mcp instead of the standard input and output: PORT or
-                               HOST:PORT, loopback only
-          --token-file <FILE>  The file with the token that clients must send; else it is
-                               `AIWF_MCP_TOKEN`, else one is made and printed
+          --http <ADDR>        Serve over HTTP at /mcp instead of stdio: PORT or HOST:PORT, loopback
+                               only
+          --token-file <FILE>  File with the token that clients must send [default: `AIWF_MCP_TOKEN`,
+                               else a new token, printed at start]
           --allow-approve      Let clients approve and reject: a model may then approve its own work
       -h, --help               Print help
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Examples:
       claude mcp add aiwf -- aiwf mcp
@@ -519,7 +529,7 @@ fn mcp_help() {
 }
 
 /// What stands over a list of commands in a help.
-const LISTS: [&str; 7] = ["Commands:", "Recipes:", "Begin:", "Decide:", "Look:", "Build:", "Set up:"];
+const LISTS: [&str; 7] = ["Commands:", "Recipes:", "Start:", "Decide:", "Inspect:", "Build:", "Set up:"];
 
 /// The words of every command that some help lists, those of the profiles and the hidden ones included.
 pub(crate) fn every_command(project: &TestProject) -> Vec<String> {
@@ -555,8 +565,8 @@ fn every_help_fits_a_screen_and_has_an_example() {
     assert!(commands.len() > 80, "{commands:?}");
     for command in commands {
         let help = project.run(&format!("{command} --help")).stdout_text();
-        // The list of all commands is long; everything else fits.
-        let most = if command.is_empty() { 64 } else { 50 };
+        // The list of all commands and profiles is long; everything else fits.
+        let most = if command.is_empty() { 72 } else { 50 };
         assert!(help.lines().count() <= most, "`aiwf {command} --help` has {} lines", help.lines().count());
         assert!(help.lines().all(|line| line.chars().count() <= 100), "`aiwf {command} --help` is too wide");
         let shown = help.rsplit_once("Example").map(|(_, example)| example).unwrap_or_default();
@@ -578,11 +588,11 @@ fn change() {
     Usage: aiwf change [OPTIONS] <COMMAND>
 
     Commands:
-      new        Begin a change; nothing is asked yet
+      new        Create a change without asking a provider yet
       plan       Plan the change, until a decision is needed
-      challenge  Challenge the plan; the verdict decides what follows
-      implement  Implement the plan, once its challenge passed
-      review     Review the implementation; the verdict decides what follows
+      challenge  Challenge the plan; the verdict decides what comes next
+      implement  Implement the plan after its challenge has passed
+      review     Review the implementation; the verdict decides what comes next
       archive    Write the record of the change
       run        Run a change through its phases until a decision is needed or it is complete
       list       List changes, most recent first
@@ -592,7 +602,8 @@ fn change() {
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example:
       aiwf change new login 'Add a login page' --file 'src/**'
@@ -606,7 +617,7 @@ fn change() {
 fn change_implement() {
     assert_snapshot!(project().run("change implement --help"), @"
     --- stdout
-    Implement the plan, once its challenge passed
+    Implement the plan after its challenge has passed
 
     Usage: aiwf change implement [OPTIONS] <NAME>
 
@@ -616,28 +627,28 @@ fn change_implement() {
     Options:
           --provider <PROVIDER>  Provider for this phase: claude, codex, gemini, or any provider [alias:
                                  --agent]
-          --instructions <TEXT>  Add this to what the change is about
+          --instructions <TEXT>  Add these instructions to the change request
           --file <GLOB>          Show these files to this phase too, relative to the current directory
                                  (repeatable)
           --yes                  Skip the gates of this phase
-          --write                Let the agent edit the project itself; what it changes is on record
+          --write                Let the agent edit the project directly; its changes are recorded
       -h, --help                 Print help
 
     Calls:
-          --trust-servers         Start tool servers you have not agreed to yet, and remember that for
-                                  exactly their commands
-          --record <DIR>          Keep every request and its reply in this directory, for a provider of
-                                  type replay
-          --events                Say on the standard error what happens during calls, one line of JSON
-                                  each
-          --adopt                 Trust a session that you did not create, and remember that
-          --fs-ability <ABILITY>  What the receiver can do with files, for the prompts this command
-                                  writes; approved ones stay [possible values: local-write, local-read,
-                                  write-only, none]
+          --trust-servers         Start tool servers you have not agreed to yet, and remember your
+                                  consent to their exact commands
+          --record <DIR>          Record every request and its reply in this directory, for a provider
+                                  of type replay
+          --events                Print call events to stderr, one line of JSON each
+          --adopt                 Trust a session that you did not create, and remember it
+          --fs-ability <ABILITY>  What the receiver can do with files, for prompts that this command
+                                  writes; approved prompts keep theirs [possible values: local-write,
+                                  local-read, write-only, none]
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf change implement login --provider claude --write
     --- exit code 0

@@ -1,19 +1,16 @@
 //! A checkout that a stranger made: looking at it changes nothing, shows nothing of the user's, starts nothing and ends.
 //!
-//! Every kind of poison is put into a project that holds a finished session, an open session and a change of a
-//! stranger, and every command is run over it: those that look, and those that would act and must be refused.
+//! A project holds a finished session, an open session and a change of a stranger, and every command is run over it:
+//! those that look, and those that would act and must be refused. The engine's `strangers_checkout` does the same with
+//! every kind of poison; here a few of them show that the program adds nothing to what the engine reads and says.
 
-#![expect(clippy::disallowed_methods, reason = "tests put links, pipes and forged files into a checkout")]
+#![expect(clippy::disallowed_methods, reason = "tests put links and pipes into a checkout")]
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use aiwf_testkit::{Outcome, TestProject};
-use sha2::{Digest as _, Sha256};
+use aiwf_testkit::{Outcome, TestProject, Tree, replace_with_link};
 
 use crate::json;
 use crate::session::{CODE, INIT, PLAN, SCHEMA, Session, review};
@@ -74,9 +71,6 @@ struct Victim {
     done: String,
 }
 
-/// Every name below a directory, with what it is and what is in it.
-type Tree = BTreeMap<PathBuf, String>;
-
 impl Victim {
     fn new() -> Self {
         let session = Session::new("");
@@ -114,10 +108,7 @@ impl Victim {
 
     /// What a command could have changed: the project and all of the home.
     fn tree(&self) -> Tree {
-        let mut tree = Tree::new();
-        add(&mut tree, &self.world.root());
-        add(&mut tree, &self.world.home());
-        tree
+        Tree::of(&[self.world.root(), self.world.home()])
     }
 
     /// Looks with every command, then tries to act with every command.
@@ -134,11 +125,7 @@ impl Victim {
                 assert!(code == 1 || code == 2, "a stranger's session was acted on: {shown}");
             }
             let after = self.tree();
-            let changed: Vec<&PathBuf> = before
-                .keys()
-                .chain(after.keys())
-                .filter(|path| before.get(*path) != after.get(*path))
-                .collect();
+            let changed = before.changed(&after);
             assert!(changed.is_empty(), "changed {changed:?} by {shown}");
         }
         assert!(!self.has_started(), "{poison}");
@@ -154,25 +141,6 @@ impl Victim {
     fn has_started(&self) -> bool {
         self.world.path("started").exists() || self.world.home().join("started").exists()
     }
-
-    /// Appends a forged event to the open session's journal, its chain intact.
-    fn forge(&self, event: &str) {
-        let path = self.in_open("journal.jsonl");
-        let journal = fs::read_to_string(&path).unwrap();
-        let last = journal.lines().last().unwrap();
-        let last: serde_json::Value = serde_json::from_str(last).unwrap();
-        let (seq, prev) = (last["seq"].as_u64().unwrap() + 1, last["sha256"].as_str().unwrap());
-        let rest = format!(
-            "\"v\":1,\"seq\":{seq},\"prev\":\"{prev}\",\"at\":\"2026-01-01T00:00:00Z\",\"event\":{event}}}"
-        );
-        let sha256 = Sha256::digest(format!("{{{rest}")).iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
-        fs::write(&path, format!("{journal}{{\"sha256\":\"{sha256}\",{rest}\n")).unwrap();
-        // A list believes a snapshot that is as new as its journal.
-        fs::remove_file(self.in_open("session.json")).unwrap();
-    }
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -187,135 +155,25 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn add(tree: &mut Tree, path: &Path) {
-    let meta = path.symlink_metadata().unwrap();
-    let kind = meta.file_type();
-    let what = if kind.is_symlink() {
-        format!("link to {}", path.read_link().unwrap().display())
-    } else if kind.is_dir() {
-        "directory".to_owned()
-    } else if kind.is_file() && meta.len() < 10_000_000 {
-        format!("{:o} {:x?}", meta.mode(), Sha256::digest(fs::read(path).unwrap()))
-    } else {
-        format!("special or large, {}", meta.len())
-    };
-    tree.insert(path.to_owned(), what);
-    if kind.is_dir() {
-        for entry in fs::read_dir(path).unwrap().flatten() {
-            add(tree, &entry.path());
-        }
-    }
-}
-
-fn pipe(path: &Path) {
-    drop(fs::remove_file(path));
-    let made = Command::new("mkfifo").arg(path).status();
-    assert!(made.is_ok_and(|status| status.success()));
-}
-
-fn link(target: impl AsRef<Path>, path: &Path) {
-    if path.is_dir() {
-        fs::remove_dir_all(path).unwrap();
-    } else {
-        drop(fs::remove_file(path));
-    }
-    symlink(target, path).unwrap();
-}
-
 #[test]
 fn a_session_of_a_stranger_is_only_looked_at() {
     Victim::new().looks_and_is_refused("nothing but foreign");
 }
 
 #[test]
-fn links_in_the_place_of_engine_files_are_not_followed() {
-    for name in
-        ["session.json", "journal.jsonl", ".lock", "plan.md", "objects", "iteration-1", "standards-bundle.md"]
-    {
-        let victim = Victim::new();
-        let home = victim.world.home();
-        let target = if ["objects", "iteration-1"].contains(&name) { home } else { home.join(".netrc") };
-        link(target, &victim.in_open(name));
-        victim.looks_and_is_refused(&format!("{name} is a link"));
-    }
-}
+fn links_and_pipes_are_not_followed_and_hold_nothing_up() {
+    let victim = Victim::new();
+    replace_with_link(victim.world.home().join(".netrc"), &victim.in_open("journal.jsonl"));
+    victim.looks_and_is_refused("the journal is a link");
 
-#[test]
-fn a_second_hard_link_of_a_file_at_home_is_not_written() {
-    for name in ["session.json", ".lock", "plan.md"] {
-        let victim = Victim::new();
-        let path = victim.in_open(name);
+    let victim = Victim::new();
+    for name in [".mcp.json", ".aiwf/config.toml"] {
+        let path = victim.world.path(name);
         drop(fs::remove_file(&path));
-        fs::hard_link(victim.world.home().join(".bashrc"), &path).unwrap();
-        let before = victim.tree();
-        for line in ACTS {
-            victim.run(line);
-        }
-        assert_eq!(before, victim.tree(), "{name}");
+        let made = Command::new("mkfifo").arg(path).status();
+        assert!(made.is_ok_and(|status| status.success()));
     }
-}
-
-#[test]
-fn pipes_and_devices_hold_nothing_up() {
-    for name in ["session.json", "journal.jsonl", ".lock", "plan.md", "standards-bundle.md"] {
-        let victim = Victim::new();
-        pipe(&victim.in_open(name));
-        victim.looks_and_is_refused(&format!("{name} is a pipe"));
-        let victim = Victim::new();
-        link("/dev/zero", &victim.in_open(name));
-        victim.looks_and_is_refused(&format!("{name} is a device"));
-    }
-    for name in [".mcp.json", ".aiwf/config.toml", ".aiwf/project.md", "AGENTS.md"] {
-        let victim = Victim::new();
-        pipe(&victim.world.path(name));
-        victim.looks_and_is_refused(&format!("{name} is a pipe"));
-        let victim = Victim::new();
-        link("/dev/zero", &victim.world.path(name));
-        victim.looks_and_is_refused(&format!("{name} is a device"));
-    }
-}
-
-#[test]
-fn a_journal_that_never_ends_is_refused() {
-    let victim = Victim::new();
-    let file = fs::OpenOptions::new().write(true).open(victim.in_open("journal.jsonl")).unwrap();
-    file.set_len(1 << 40).unwrap();
-    victim.looks_and_is_refused("a journal of a terabyte");
-}
-
-#[test]
-fn events_that_name_paths_outside_are_refused() {
-    let hash = "a".repeat(64);
-    let netrc = "../../../../home/.netrc";
-    for path in [netrc, "/etc/passwd", "iteration-1/../../../../../home/.bashrc"] {
-        for event in [
-            format!(
-                r#"{{"event":"prompt-written","phase":"generating","iteration":1,"prompt":{{"path":"{path}","sha256":"{hash}"}}}}"#
-            ),
-            format!(r#"{{"event":"outputs-intended","files":[{{"path":"{path}","sha256":"{hash}"}}]}}"#),
-            format!(r#"{{"event":"apply-intended","files":[{{"target":"{path}","after":"{hash}"}}]}}"#),
-            format!(
-                r#"{{"event":"rebound","by":{{"person":"x"}},"files":[{{"path":"{path}","sha256":"{hash}"}}]}}"#
-            ),
-        ] {
-            let victim = Victim::new();
-            victim.forge(&event);
-            victim.looks_and_is_refused(&event);
-        }
-    }
-}
-
-#[test]
-fn absurd_numbers_are_refused() {
-    let hash = "a".repeat(64);
-    let victim = Victim::new();
-    victim.forge(&format!(
-        r#"{{"event":"prompt-written","phase":"generating","iteration":4294967295,"prompt":{{"path":"iteration-1/x.md","sha256":"{hash}"}}}}"#
-    ));
-    victim.looks_and_is_refused("iteration 4294967295");
-    let victim = Victim::new();
-    victim.forge(r#"{"event":"cap-raised","max_iterations":4294967295}"#);
-    victim.looks_and_is_refused("a cap of 4294967295");
+    victim.looks_and_is_refused("the files of settings are pipes");
 }
 
 /// Settings that start programs, redirect requests with a key, and open gates; consent decides about each.

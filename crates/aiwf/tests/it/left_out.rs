@@ -119,10 +119,13 @@ fn a_review_whose_code_does_not_fit_is_refused_and_the_largest_file_is_named() {
     let scene = reviewing("", "--reviewer model");
     for line in ["approve", "preview", "run --yes"] {
         let refused = scene.exits(line, 1).stderr_text();
-        assert!(refused.contains("tokens but provider `model` reads 11,000 at once"), "{line}: {refused}");
+        assert!(
+            refused.contains("tokens but provider `model` has a context window of 11,000"),
+            "{line}: {refused}"
+        );
         assert!(refused.contains("largest: `B.java` ("), "{line}: {refused}");
         assert!(
-            refused.contains("hint: use a provider that reads more at once; if `model` does"),
+            refused.contains("hint: use a provider with a larger context window; if `model` has one"),
             "{refused}"
         );
     }

@@ -11,15 +11,19 @@
 
 mod book;
 mod book_agents;
+mod bring;
 mod change;
 mod checks;
 mod clipboard;
 mod command_line;
+mod comment;
 mod completion;
 mod demo;
 mod detached;
 mod dialogue;
+mod do_agent;
 mod errors;
+mod everyday;
 mod expected_gate;
 mod fs_ability;
 mod help;
@@ -70,6 +74,7 @@ mod tool_loop;
 mod tools;
 mod trust;
 mod typed_paths;
+mod ui;
 mod workflow_cli;
 mod workflow_control;
 mod workflow_crash;

@@ -1,4 +1,4 @@
-//! The MCP server on the standard input and output, driven by raw lines.
+//! The MCP server on stdio, driven by raw lines.
 
 #![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
 
@@ -109,15 +109,23 @@ fn names(tools: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn approving_is_offered_only_when_asked_for() {
+fn approving_is_offered_only_if_allowed() {
     let project = project();
     let tools = Client::start(&project, "mcp").request("tools/list", json!({}));
     assert_eq!(
         names(&tools),
-        ["list_sessions", "session_status", "preview_prompt", "submit_reply", "start_session"]
+        [
+            "list_sessions",
+            "session_status",
+            "preview_prompt",
+            "submit_reply",
+            "start_session",
+            "comment",
+            "list_comments",
+        ]
     );
     let tools = Client::start(&project, "mcp --allow-approve").request("tools/list", json!({}));
-    assert_eq!(names(&tools)[5..], ["approve", "reject"]);
+    assert_eq!(names(&tools)[7..], ["approve", "reject", "resolve_comment", "revise"]);
     insta::assert_json_snapshot!("mcp_tools", tools["result"]["tools"]);
 }
 
@@ -132,8 +140,8 @@ fn a_client_starts_a_session_and_a_person_decides() {
     assert_eq!(started["content"][1]["text"], "planning: wrote the prompt iteration-1/planning-prompt.md\n");
 
     let refusal = client.refused("submit_reply", json!({ "session": id, "reply": PLAN }));
-    assert!(refusal.starts_with("error: no reply is awaited now"), "{refusal}");
-    for tool in ["approve", "reject"] {
+    assert!(refusal.starts_with("error: no reply is expected now"), "{refusal}");
+    for tool in ["approve", "reject", "resolve_comment", "revise"] {
         let refusal = client.refused(tool, json!({ "session": id, "feedback": "no" }));
         assert!(refusal.starts_with(&format!("error: `{tool}` is not available")), "{refusal}");
     }
@@ -142,6 +150,14 @@ fn a_client_starts_a_session_and_a_person_decides() {
     let taken = client.done("submit_reply", json!({ "session": "latest", "reply": PLAN }));
     assert_eq!(at(&taken["structuredContent"]), ("planning", "response", 1));
     assert_eq!(taken["structuredContent"]["gate"]["state"], "pending");
+    // A comment decides nothing, so every client can make one.
+    let comment = json!({ "session": id, "place": "plan:1", "text": "Which plan?" });
+    let commented = client.done("comment", comment);
+    assert_eq!(commented["structuredContent"]["comment"]["surface"], "mcp");
+    let listed = client.done("list_comments", json!({ "session": id, "open": true }));
+    assert_eq!(listed["structuredContent"]["comments"][0]["text"], "Which plan?");
+    let nowhere = client.refused("comment", json!({ "session": id, "place": "plan:99", "text": "x" }));
+    assert!(nowhere.starts_with("error: `plan` has no line 99"), "{nowhere}");
     assert_eq!(project.run("approve").exit_code(), 0);
 
     let status = client.done("session_status", json!({ "session": id }));
@@ -250,7 +266,7 @@ fn a_client_that_names_the_gate_decides_on_no_other() {
 }
 
 #[test]
-fn a_call_that_nobody_waits_for_is_given_up() {
+fn a_cancelled_call_is_stopped() {
     const SLOW: &str =
         "[providers.slow]\ntype = \"command\"\nargv = [\"sleep\", \"600\"]\n[roles]\nplanner = \"slow\"\n";
     let session = Session::of(project().file("schema.sql", SCHEMA).file("~/.aiwf/config.toml", SLOW), "");
@@ -272,7 +288,7 @@ fn a_call_that_nobody_waits_for_is_given_up() {
 }
 
 #[test]
-fn a_reply_goes_on_through_gates_that_the_project_left_open() {
+fn a_reply_passes_gates_that_the_project_skips() {
     let session = Session::new("--gate planning.prompt=skip --gate planning.response=skip");
     let mut client = Client::start(&session.project, "mcp");
     let taken = client.done("submit_reply", json!({ "session": session.id, "reply": PLAN }));
@@ -380,7 +396,7 @@ fn files_of_parameters_are_read_in_the_project_only() {
 }
 
 #[test]
-fn what_goes_wrong_is_said_and_the_server_goes_on() {
+fn errors_are_reported_and_the_server_keeps_running() {
     let session = Session::new("");
     let other = session.done(crate::session::INIT)["session_id"].clone();
     let mut client = Client::start(&session.project, "mcp");
@@ -420,7 +436,7 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
 
     hint: the input schema of `start_session` describes the profiles and their parameters
 
-    error: profile `react-component` cannot begin a session
+    error: profile `react-component` cannot start a session
       unknown parameter `x`
       `--component` is `button`, not a component name in PascalCase such as `Button`
 
@@ -433,7 +449,7 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
 }
 
 #[test]
-fn the_loser_of_a_lock_is_told_so() {
+fn losing_a_lock_is_reported() {
     let session = Session::new("");
     session.done("approve");
     let lock =

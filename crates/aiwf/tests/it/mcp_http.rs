@@ -118,7 +118,7 @@ fn several_clients_are_served_at_once() {
 }
 
 #[test]
-fn nobody_gets_in_without_the_token() {
+fn no_request_is_accepted_without_the_token() {
     let project = project();
     let server = Server::start(&project);
     let host = server.host();

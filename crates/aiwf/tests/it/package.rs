@@ -39,7 +39,7 @@ fn a_new_package_passes_is_packed_and_passes_again() {
     }
     let refused = project.run("package new my-flow");
     assert_eq!(refused.exit_code(), 1);
-    assert!(refused.stderr_text().contains("exists already"));
+    assert!(refused.stderr_text().contains("already exists"));
     assert_eq!(project.run("package new ../x").exit_code(), 1);
 }
 
@@ -82,7 +82,7 @@ fn findings_have_a_place_and_decide_the_exit_code() {
 }
 
 #[test]
-fn what_is_no_package_is_said() {
+fn a_path_that_is_not_a_package_is_reported() {
     let project = project().file("x.bmad", "not an archive");
     assert_snapshot!(project.run("package check x.bmad"), @"
     --- stdout
@@ -130,7 +130,7 @@ fn a_package_shows_its_nodes_ways_and_agents() {
 }
 
 #[test]
-fn the_problems_of_all_files_are_told_in_one_go() {
+fn the_problems_of_all_files_are_reported_together() {
     let project = project();
     drop(project.run("package new flow").success());
     let project = project

@@ -18,7 +18,7 @@ fn a_reader_that_goes_away_ends_the_program_quietly() {
 }
 
 #[test]
-fn a_full_device_is_an_error_said_on_the_standard_error() {
+fn a_full_device_is_an_error_on_stderr() {
     let project = project();
     for line in [
         "prompt build change --instructions x",
@@ -37,7 +37,7 @@ fn a_full_device_is_an_error_said_on_the_standard_error() {
                 "error: the command finished, but its output could not be written to stdout",
                 "  caused by: no space left on device",
                 "",
-                "hint: write the output to a place with room; what the command did is kept and need not be repeated",
+                "hint: redirect the output to a disk with free space; the command's work is done and need not be repeated",
             ],
             "{line}"
         );

@@ -17,10 +17,14 @@ fn a_new_profile_works_and_passes_every_check() {
         .iter()
         .map(|found| found["origin"].as_str().unwrap())
         .collect();
-    assert_eq!(origins, ["built-in", "project", "built-in"]);
+    assert_eq!(origins.iter().filter(|origin| **origin == "project").count(), 1, "{origins:?}");
+    // A built-in profile comes first, so one with its name would never run.
+    let taken = project.run("profile new python-module --project");
+    assert_eq!(taken.exit_code(), 1);
+    assert!(taken.stderr_text().contains("profile `python-module` already exists (built-in)"), "{taken}");
     let again = project.run("profile new notes --project");
     assert_eq!(again.exit_code(), 1);
-    assert!(again.stderr_text().contains("a profile `notes` exists already (project)"), "{again}");
+    assert!(again.stderr_text().contains("profile `notes` already exists (project)"), "{again}");
     for name in ["status", "Bad Name", "../up"] {
         assert_ne!(project.run_args(["profile", "new", name]).exit_code(), 0, "{name}");
     }
@@ -33,12 +37,12 @@ fn an_added_profile_wins_is_pinned_and_not_used_when_it_changes() {
     let added = project.run(&format!("profile add {PROFILE}"));
     assert_eq!(added.exit_code(), 0, "{added}");
     let shown = project.run("profiles notes").stdout_text();
-    assert!(shown.contains("installed") && shown.contains("wins over the project profile"), "{shown}");
+    assert!(shown.contains("installed") && shown.contains("overrides the project profile"), "{shown}");
     let template = project.home().join(".aiwf/installed/notes/templates/plan.md");
     let text = std::fs::read_to_string(&template).unwrap();
     let path = template.to_string_lossy().into_owned();
     project.write(&path, format!("{text}\nDo something else.\n"));
-    let outcome = project.run("notes init --topic cats");
+    let outcome = project.run("notes init --request cats");
     assert_eq!(outcome.exit_code(), 1, "{outcome}");
     assert!(outcome.stderr_text().contains("it changed since it was added"), "{outcome}");
     assert!(project.run("profiles").stdout_text().contains("broken"));
@@ -68,7 +72,7 @@ fn a_profile_that_was_being_replaced_can_still_be_used() {
     let pin = project.home().join(".aiwf/installed/notes.sha256");
     let pinned = std::fs::read_to_string(&pin).unwrap();
     project.write(&pin.to_string_lossy(), format!("{pinned}{}\n", "0".repeat(64)));
-    assert_eq!(project.run("notes init --topic cats").exit_code(), 0);
+    assert_eq!(project.run("notes init --request cats").exit_code(), 0);
     assert_eq!(project.run(&format!("profile add {PROFILE}")).exit_code(), 0);
     assert_eq!(std::fs::read_to_string(&pin).unwrap(), pinned);
 }
@@ -82,7 +86,7 @@ fn a_broken_profile_takes_nothing_else_down() {
     assert_eq!(error["code"], "PROFILE_INVALID", "{listed:#}");
     assert!(error["message"].is_string() && error["hint"].is_string(), "{listed:#}");
     assert_eq!(project.run("validate profiles").exit_code(), 1);
-    assert!(project.run("--help").stdout_text().contains("broken: `aiwf profiles bad` says why"));
+    assert!(project.run("--help").stdout_text().contains("broken: `aiwf profiles bad` shows why"));
     assert_eq!(project.run("jpa-mt scopes").exit_code(), 0);
     let outcome = project.run("bad init");
     assert_eq!(outcome.exit_code(), 1);

@@ -320,7 +320,7 @@ fn messages_are_there_for_every_format_and_every_recipe() {
 }
 
 #[test]
-fn nothing_but_the_prompt_stands_on_the_standard_output() {
+fn stdout_has_nothing_but_the_prompt() {
     let outcome = project().run("prompt build change --instructions 'Add login'");
     assert_snapshot!(outcome, @"
     --- stdout
@@ -332,7 +332,7 @@ fn nothing_but_the_prompt_stands_on_the_standard_output() {
 }
 
 #[test]
-fn the_anatomy_stands_on_the_standard_error() {
+fn the_anatomy_is_on_stderr() {
     let project = project()
         .file("src/a.rs", "fn a() {}\n")
         .file("src/b.rs", "fn b() { a(); }\n")

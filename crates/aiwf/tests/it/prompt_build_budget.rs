@@ -90,7 +90,7 @@ fn the_last_path_is_cut_first_and_named() {
 }
 
 #[test]
-fn what_was_cut_stands_in_json_with_the_reason() {
+fn json_lists_cut_parts_with_the_reason() {
     let json = json(&session().run(&format!("{REVISE} --budget 101 --json")).success());
     let code = &json["sections"][1];
     assert_eq!(code["kept"], true);
@@ -252,7 +252,7 @@ fn counts_are_remembered_and_change_nothing() {
 }
 
 #[test]
-fn a_damaged_cache_is_made_anew() {
+fn a_damaged_cache_is_replaced() {
     let session = session();
     let line = format!("{REVIEW} --tokenizer o200k_base --json");
     let first = session.run(&line).success();

@@ -179,7 +179,7 @@ fn a_document_brings_its_own_template_variables() {
 }
 
 #[test]
-fn system_text_of_a_document_stands_in_place_of_a_template() {
+fn system_text_of_a_document_replaces_the_template() {
     let document =
         r#"{"instructions": "x", "agent": "claude", "phase": "plan", "system_prompt": "Only this."}"#;
     assert_snapshot!(project().run_with_input("prompt build change --input -", document), @"
@@ -193,7 +193,7 @@ fn system_text_of_a_document_stands_in_place_of_a_template() {
 }
 
 #[test]
-fn an_agent_without_a_phase_is_said_to_have_no_template() {
+fn an_agent_without_a_phase_gets_a_warning_about_its_template() {
     assert_snapshot!(project().run("prompt build change --agent claude --instructions x"), @"
     --- stdout
     <prompt>

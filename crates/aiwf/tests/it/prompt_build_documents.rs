@@ -13,7 +13,7 @@ fn refusal(recipe: &str, document: impl Into<Vec<u8>>) -> String {
 }
 
 #[test]
-fn an_empty_input_is_said_to_be_empty() {
+fn an_empty_input_is_reported() {
     assert_snapshot!(refusal("change", ""), @"
     error: input is empty
 
@@ -72,7 +72,7 @@ fn a_byte_order_mark_and_white_space_are_no_error() {
 #[test]
 fn nesting_without_end_is_an_error() {
     assert_snapshot!(refusal("change", "[".repeat(1_000_000)), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       expected an object, found a list
 
     hint: `aiwf prompt schema change` prints the schema of its documents
@@ -100,37 +100,37 @@ fn nesting_without_end_is_an_error() {
 #[test]
 fn a_document_is_an_object() {
     assert_snapshot!(refusal("change", "null"), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       expected an object, found null
 
     hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#""x""#), @r#"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       expected an object, found string "x"
 
     hint: `aiwf prompt schema change` prints the schema of its documents
     "#);
     assert_snapshot!(refusal("change", r#"["claude", "plan", null, [], "do it"]"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       expected an object, found a list
 
     hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "context": [["file", "a.rs", "text"]]}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       at `context[0]`: expected an object, found a list
 
     hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("reply", r#"{"request": ["x"], "mode": "api"}"#), @"
-    error: document does not fit recipe `reply`
+    error: document does not match recipe `reply`
       at `request`: expected an object, found a list
 
     hint: `aiwf prompt schema reply` prints the schema of its documents
     ");
     assert_snapshot!(refusal("workflow", r#"{"mode": "chat", "agentDefinition": {"id": "a", "metadata": ["n", "t"]}}"#), @"
-    error: document does not fit recipe `workflow`
+    error: document does not match recipe `workflow`
       at `agentDefinition.metadata`: expected an object, found a list
 
     hint: `aiwf prompt schema workflow` prints the schema of its documents
@@ -140,31 +140,31 @@ fn a_document_is_an_object() {
 #[test]
 fn a_missing_field_is_named() {
     assert_snapshot!(refusal("change", "{}"), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       field `instructions` is missing
 
     hint: add `instructions` to the document
     ");
     assert_snapshot!(refusal("session", r#"{"session_dir": "s", "phase": "planning", "iteration": 1}"#), @"
-    error: document does not fit recipe `session`
+    error: document does not match recipe `session`
       field `profile_prompt` is missing
 
     hint: add `profile_prompt` to the document
     ");
     assert_snapshot!(refusal("reply", r#"{"request": {}, "mode": "api"}"#), @"
-    error: document does not fit recipe `reply`
+    error: document does not match recipe `reply`
       at `request`: field `ai_message` is missing
 
     hint: add `ai_message` to the document
     ");
     assert_snapshot!(refusal("reply", r#"{"request": {"aiMessage": "x"}, "mode": "api", "mcpTools": [{"name": "a"}, {}]}"#), @"
-    error: document does not fit recipe `reply`
+    error: document does not match recipe `reply`
       at `mcpTools[1]`: field `name` is missing
 
     hint: add `name` to the document
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "context": [{"name": "a"}]}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       at `context[0]`: field `type` is missing
 
     hint: add `type` to the document
@@ -174,31 +174,31 @@ fn a_missing_field_is_named() {
 #[test]
 fn an_unknown_field_suggests_the_nearest() {
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "contxt": []}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       at `contxt`: unknown field `contxt`
 
     hint: did you mean `context`? known: `agent`, `phase`, `system_prompt`, `context`, `instructions`, `variables`
     ");
     assert_snapshot!(refusal("reply", r#"{"request": {"aiMesage": "x"}, "mode": "api"}"#), @"
-    error: document does not fit recipe `reply`
+    error: document does not match recipe `reply`
       at `request.aiMesage`: unknown field `aiMesage`
 
     hint: did you mean `aiMessage`? known: `ai_message`, `user_context`, `tool_results`, `include_mcp_tools`, `project_name`, `project_path`
     ");
     assert_snapshot!(refusal("session", r#"{"sesionDir": "s"}"#), @"
-    error: document does not fit recipe `session`
+    error: document does not match recipe `session`
       at `sesionDir`: unknown field `sesionDir`
 
-    hint: did you mean `sessionDir`? known: `session_dir`, `phase`, `iteration`, `profile_prompt`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`, `feedback`, `rejected_reply`
+    hint: did you mean `sessionDir`? known: `session_dir`, `phase`, `iteration`, `profile_prompt`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`, `comments`, `notes`, `feedback`, `rejected_reply`
     ");
     assert_snapshot!(refusal("workflow", r#"{"mode": "chat", "agentDefinition": {"id": "a", "tools": {"fs": {"zzz": 1}}}}"#), @"
-    error: document does not fit recipe `workflow`
+    error: document does not match recipe `workflow`
       at `agentDefinition.tools.fs.zzz`: unknown field `zzz`
 
     hint: known: `enabled`, `max_read_bytes`, `max_write_bytes`
     ");
     assert_snapshot!(refusal("change", r#"{"a`b": 1}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       at `a`b`: unknown field `a`b`
 
     hint: known: `agent`, `phase`, `system_prompt`, `context`, `instructions`, `variables`
@@ -208,13 +208,13 @@ fn an_unknown_field_suggests_the_nearest() {
 #[test]
 fn both_spellings_of_a_field_are_one_too_many() {
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "systemPrompt": "a", "system_prompt": "b"}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       field `system_prompt` occurs twice
 
     hint: keep one `system_prompt`; its `camelCase` spelling is the same field
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "instructions": "y"}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       field `instructions` occurs twice
 
     hint: keep one `instructions`
@@ -224,61 +224,61 @@ fn both_spellings_of_a_field_are_one_too_many() {
 #[test]
 fn a_value_of_another_type_is_shown_with_the_path_to_it() {
     assert_snapshot!(refusal("change", r#"{"instructions": 5}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       at `instructions`: expected a string, found number `5`
 
     hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "context": {}}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       at `context`: expected a list, found an object
 
     hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "context": [{"type": "file", "content": ["x"]}]}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       at `context[0].content`: expected a string, found a list
 
     hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "variables": {"a": {"b": 1}}}"#), @"
-    error: document does not fit recipe `change`
+    error: document does not match recipe `change`
       at `variables.a`: expected a string, found an object
 
     hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("session", r#"{"session_dir": "s", "phase": "planning", "iteration": "1", "profile_prompt": "p"}"#), @r#"
-    error: document does not fit recipe `session`
+    error: document does not match recipe `session`
       at `iteration`: expected a whole number from 0 to 4294967295, found string "1"
 
     hint: `aiwf prompt schema session` prints the schema of its documents
     "#);
     assert_snapshot!(refusal("session", r#"{"session_dir": "s", "phase": "planning", "iteration": -1, "profile_prompt": "p"}"#), @"
-    error: document does not fit recipe `session`
+    error: document does not match recipe `session`
       at `iteration`: expected a whole number from 0 to 4294967295, found number `-1`
 
     hint: `aiwf prompt schema session` prints the schema of its documents
     ");
     assert_snapshot!(refusal("session", r#"{"session_dir": "s", "phase": "planning", "iteration": 1.5, "profile_prompt": "p"}"#), @"
-    error: document does not fit recipe `session`
+    error: document does not match recipe `session`
       at `iteration`: expected a whole number from 0 to 4294967295, found number `1.5`
 
     hint: `aiwf prompt schema session` prints the schema of its documents
     ");
     assert_snapshot!(refusal("session", r#"{"supports_system_prompt": "yes"}"#), @r#"
-    error: document does not fit recipe `session`
+    error: document does not match recipe `session`
       at `supports_system_prompt`: expected a boolean, found string "yes"
 
     hint: `aiwf prompt schema session` prints the schema of its documents
     "#);
     assert_snapshot!(refusal("reply", r#"{"request": {"aiMessage": "x"}, "mode": "api", "settings": {"components": [{"id": "closing", "order": 1e20}]}}"#), @"
-    error: document does not fit recipe `reply`
+    error: document does not match recipe `reply`
       at `settings.components[0].order`: expected a whole number from -2147483648 to 2147483647, found number `1e+20`
 
     hint: `aiwf prompt schema reply` prints the schema of its documents
     ");
     assert_snapshot!(refusal("workflow", r#"{"mode": "agent", "agentDefinition": {"id": "a", "persona": {"role": "r", "identity": "i", "communicationStyle": "c", "principles": 5}}}"#), @"
-    error: document does not fit recipe `workflow`
+    error: document does not match recipe `workflow`
       at `agentDefinition.persona.principles`: expected a string or a list of strings
 
     hint: `aiwf prompt schema workflow` prints the schema of its documents
@@ -379,7 +379,7 @@ fn an_undefined_variable_of_a_user_template_is_shown() {
 #[test]
 fn input_that_is_not_text_is_refused() {
     assert_snapshot!(refusal("change", b"{\"instructions\": \"\xff\"}".to_vec()), @"
-    error: `standard input` is not UTF-8 text (first bad byte at offset 18)
+    error: `stdin` is not UTF-8 text (first bad byte at offset 18)
 
     hint: convert it to UTF-8, or exclude it
     ");
@@ -422,21 +422,21 @@ fn an_input_without_end_is_refused() {
     };
     assert_snapshot!(run("prompt build change --input -"), @"
     --- stderr
-    error: `standard input` is larger than 64 MiB
+    error: `stdin` is larger than 64 MiB
 
     hint: shorten it, or exclude it
     --- exit code 1
     ");
     assert_snapshot!(run("prompt build change --instructions @-"), @"
     --- stderr
-    error: `standard input` is larger than 64 MiB
+    error: `stdin` is larger than 64 MiB
 
     hint: shorten it, or exclude it
     --- exit code 1
     ");
     assert_snapshot!(run("reply parse --as tool-calls"), @"
     --- stderr
-    error: `standard input` is larger than 64 MiB
+    error: `stdin` is larger than 64 MiB
 
     hint: shorten it, or exclude it
     --- exit code 1
@@ -455,13 +455,13 @@ fn the_standard_input_is_read_once() {
     let project = project().dir("s");
     assert_snapshot!(project.run("prompt build change --input - --instructions @-"), @"
     --- stderr
-    error: the standard input is asked for twice
+    error: stdin can be read only once
 
     hint: give one of the inputs as a file
     --- exit code 2
     ");
     let outcome = project.run("prompt build session --input - --profile-prompt -");
-    assert_eq!(outcome.first_error_line(), "error: the standard input is asked for twice");
+    assert_eq!(outcome.first_error_line(), "error: stdin can be read only once");
     assert_eq!(outcome.exit_code(), 2);
     assert_eq!(json(&project.run("prompt build change --input - --instructions @- --json"))["exit_code"], 2);
 }
@@ -479,7 +479,7 @@ fn a_refusal_is_one_line_of_json_on_request() {
       "exit_code": 1,
       "error": {
         "code": "INPUT_INVALID",
-        "message": "document does not fit recipe `change`\n  at `contxt`: unknown field `contxt`",
+        "message": "document does not match recipe `change`\n  at `contxt`: unknown field `contxt`",
         "hint": "did you mean `context`? known: `agent`, `phase`, `system_prompt`, `context`, `instructions`, `variables`"
       }
     }
@@ -492,7 +492,7 @@ fn a_refusal_is_one_line_of_json_on_request() {
       "success": false,
       "error": {
         "code": "INPUT_INVALID",
-        "message": "document does not fit recipe `change`\n  at `instructions`: expected a string, found number `1`",
+        "message": "document does not match recipe `change`\n  at `instructions`: expected a string, found number `1`",
         "hint": "`aiwf prompt schema change` prints the schema of its documents"
       }
     }

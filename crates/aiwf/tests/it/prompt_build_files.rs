@@ -70,7 +70,7 @@ fn a_pattern_leaves_out_what_gitignore_names_and_hidden_files() {
     assert_eq!(files(&tree, &["."]), all);
     assert_snapshot!(run(&tree, &["*.log"]), @r#"
     --- stdout
-    {"schema_version":1,"command":"prompt build","exit_code":1,"error":{"code":"INPUT_INVALID","message":"no file matches `*.log`\n  looked below: `[project]`","hint":"check the pattern; hidden files and what `.gitignore` names have to be spelled out"}}
+    {"schema_version":1,"command":"prompt build","exit_code":1,"error":{"code":"INPUT_INVALID","message":"no file matches `*.log`\n  searched in: `[project]`","hint":"check the pattern; hidden and git-ignored files must be named exactly"}}
     --- exit code 1
     "#);
     assert_eq!(run(&tree, &["build/**"]).exit_code(), 1);
@@ -176,11 +176,11 @@ fn links_are_followed_to_files_inside_and_named_when_they_lead_elsewhere() {
     assert_eq!(
         problems(&tree, &["src/*"]),
         [
-            "file:src/broken: skipped: a link that leads nowhere",
+            "file:src/broken: skipped: a broken link",
             "file:src/folder: skipped: a link to something that is not a file",
-            "file:src/loop: skipped: a link that leads nowhere",
-            "file:src/outside: skipped: a link that leaves the directory",
-            "file:src/up.md: skipped: a link that leaves the directory",
+            "file:src/loop: skipped: a broken link",
+            "file:src/outside: skipped: a link that leads outside the directory",
+            "file:src/up.md: skipped: a link that leads outside the directory",
         ]
     );
 }
@@ -206,9 +206,9 @@ fn a_pattern_that_matches_nothing_is_an_error() {
     assert_snapshot!(outcome, @"
     --- stderr
     error: no file matches `sorce/**`
-      looked below: `[project]`
+      searched in: `[project]`
 
-    hint: check the pattern; hidden files and what `.gitignore` names have to be spelled out
+    hint: check the pattern; hidden and git-ignored files must be named exactly
     --- exit code 1
     ");
 }

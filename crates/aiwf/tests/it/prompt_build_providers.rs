@@ -42,7 +42,7 @@ fn a_program_that_prints_its_reply_is_not_told_to_save() {
 
 /// `prompt send` holds agents to reading, and prints their reply: what is built for them is what it sends.
 #[test]
-fn agents_on_the_command_line_are_held_to_reading_and_not_told_to_save() {
+fn read_only_agents_are_not_told_to_save() {
     let session = session();
     for (provider, tokenizer) in
         [("claude-code", "estimate"), ("codex", "o200k_base"), ("gemini-cli", "estimate")]

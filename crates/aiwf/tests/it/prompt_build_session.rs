@@ -234,7 +234,7 @@ fn an_unknown_ability_in_a_document_is_a_warning_and_no_output_section() {
 
     Do it⏎
     --- stderr
-    warning: input:fs_ability: unknown ability `telepathy`, so nothing is said about saving the reply: known are `local-write`, `local-read`, `write-only`, `none`
+    warning: input:fs_ability: unknown ability `telepathy`, so the prompt does not say how to save the reply; known: `local-write`, `local-read`, `write-only`, `none`
     --- exit code 0
     ");
     let by_flag =
@@ -258,7 +258,7 @@ fn an_unknown_phase_in_a_document_is_an_error_with_the_nearest() {
 }
 
 #[test]
-fn feedback_of_a_rejection_stands_before_the_profile_prompt() {
+fn feedback_of_a_rejection_comes_before_the_profile_prompt() {
     let document = format!(
         r#"{{"session_dir": "{DIR}", "phase": "initialized", "iteration": 1, "profile_prompt": "Do it", "feedback": "Too long"}}"#
     );
@@ -326,10 +326,10 @@ fn links_out_of_the_code_directory_are_skipped_and_named() {
         .link(&format!("{DIR}/iteration-1/code/gone"), "nowhere");
     let outcome = session.run(&line("reviewing", 1, "")).success();
     assert_snapshot!(outcome.stderr_text(), @"
-    warning: file:.aiwf/sessions/1/iteration-1/code/gone: skipped: a link that leads nowhere
-    warning: file:.aiwf/sessions/1/iteration-1/code/leak: skipped: a link that leaves the directory
+    warning: file:.aiwf/sessions/1/iteration-1/code/gone: skipped: a broken link
+    warning: file:.aiwf/sessions/1/iteration-1/code/leak: skipped: a link that leads outside the directory
     warning: file:.aiwf/sessions/1/iteration-1/code/loop: skipped: a link to something that is not a file
-    warning: file:.aiwf/sessions/1/iteration-1/code/up.md: skipped: a link that leaves the directory
+    warning: file:.aiwf/sessions/1/iteration-1/code/up.md: skipped: a link that leads outside the directory
     ");
     assert!(outcome.stdout_text().contains("### Alias.java\n\n```java\nclass Order {}\n```"), "{outcome}");
     assert!(!outcome.stdout_text().contains("leak"), "{outcome}");
@@ -341,26 +341,26 @@ fn an_artifact_that_leaves_the_session_is_refused() {
     let line = "prompt build session --session-dir s --phase generating --iteration 1 --profile-prompt p.md";
     assert_snapshot!(session.run(line), @"
     --- stderr
-    error: `s/plan.md` is a link that leaves the session directory
+    error: `s/plan.md` is a link that leads outside the session directory
 
-    hint: put the file itself there instead of a link
+    hint: replace the link with the file itself
     --- exit code 1
     ");
     let broken = project().link("s/plan.md", "nowhere").file("p.md", "Do it");
     assert_snapshot!(broken.run(line), @"
     --- stderr
-    error: `s/plan.md` is a link that leads nowhere
+    error: `s/plan.md` is a broken link
 
-    hint: put the file itself there instead of a link
+    hint: replace the link with the file itself
     --- exit code 1
     ");
     let code = project().link("s/iteration-1/code", "/etc").file("p.md", "Do it");
     let line = "prompt build session --session-dir s --phase reviewing --iteration 1 --profile-prompt p.md";
     assert_snapshot!(code.run(line), @"
     --- stderr
-    error: `s/iteration-1/code` is a link that leaves the session directory
+    error: `s/iteration-1/code` is a link that leads outside the session directory
 
-    hint: put the file itself there instead of a link
+    hint: replace the link with the file itself
     --- exit code 1
     ");
 }

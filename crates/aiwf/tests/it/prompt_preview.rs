@@ -108,7 +108,7 @@ fn a_failure_is_no_success_in_json() {
 }
 
 #[test]
-fn a_failure_is_said_like_that_of_build() {
+fn a_failure_is_reported_like_that_of_build() {
     let project = project();
     let flags = "change --instructions x --phase nowhere";
     assert_eq!(

@@ -12,10 +12,16 @@ fn every_recipe_lists_its_components_in_order() {
         10  approved-plan
         20  standards-bundle
         25  project-context
+        27  project-files
         30  previous-code
+        32  changes
+        35  checks
         40  review
+        45  comments
+        47  notes
         50  feedback
         60  profile-prompt
+        62  answer-format
         65  tools
         70  output-instructions
 
@@ -34,7 +40,7 @@ fn every_recipe_lists_its_components_in_order() {
         60  data-context
         70  user-input
 
-    reply — a reply to what an agent reported (natural format: text)
+    reply — a reply to an agent's report (natural format: text)
         10  system-prompt
         20  mcp-tools
         30  user-context
@@ -53,7 +59,7 @@ fn json_has_every_recipe_with_its_format_and_components() {
     assert_snapshot!(format!("{:#}", recipes[3]), @r#"
     {
       "recipe": "reply",
-      "description": "a reply to what an agent reported",
+      "description": "a reply to an agent's report",
       "format": "text",
       "components": [
         {

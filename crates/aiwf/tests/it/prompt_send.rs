@@ -188,12 +188,12 @@ fn a_large_reply_is_printed_whole() {
 }
 
 #[test]
-fn who_is_asked_must_be_said_and_known_and_able() {
+fn the_provider_must_be_given_known_and_able() {
     let scene = Scene::new("");
     let change = "prompt send change --phase plan --instructions x";
     insta::assert_snapshot!(scene.exits(change, 2).to_string(), @"
     --- stderr
-    error: no provider is named to send the prompt to
+    error: no provider is given to send the prompt to
 
     hint: name one with `--provider NAME`; `aiwf providers` lists all
     --- exit code 2
@@ -207,9 +207,9 @@ fn who_is_asked_must_be_said_and_known_and_able() {
     ");
     insta::assert_snapshot!(scene.exits(&format!("{change} --provider manual"), 1).to_string(), @"
     --- stderr
-    error: provider `manual` is a person and cannot reply here
+    error: provider `manual` needs a person and cannot reply here
 
-    hint: `aiwf prompt build` prints the prompt; name another provider to have it sent
+    hint: `aiwf prompt build` prints the prompt; choose another provider to send it
     --- exit code 1
     ");
     insta::assert_snapshot!(scene.exits(&format!("{change} --provider openai"), 4).to_string(), @"
@@ -230,7 +230,7 @@ fn who_is_asked_must_be_said_and_known_and_able() {
 }
 
 #[test]
-fn a_failure_is_told_as_json_too() {
+fn a_failure_is_also_reported_as_json() {
     let (_server, scene) = scene([Turn::status(401)]);
     let outcome = scene.run("prompt send change --provider model --phase plan --instructions x --json");
     insta::assert_snapshot!(format!("{:#}", json(&outcome)), @r#"
@@ -241,7 +241,7 @@ fn a_failure_is_told_as_json_too() {
       "error": {
         "code": "LLM_AUTH_FAILED",
         "message": "`model` answered 401: scripted status 401",
-        "hint": "check the key: `aiwf validate providers` says where it is looked for"
+        "hint": "check the key: `aiwf validate providers` shows where aiwf looks for it"
       }
     }
     "#);
@@ -289,7 +289,7 @@ fn every_line_of_a_session_s_standard_error_is_json_when_events_are_asked_for() 
 }
 
 #[test]
-fn a_program_that_changes_files_is_told_on() {
+fn files_changed_by_a_program_are_reported() {
     let scene = Scene::new(
         "[providers.agent]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"cat > /dev/null; echo x > made.txt; echo done\"]\n",
     );
@@ -298,7 +298,7 @@ fn a_program_that_changes_files_is_told_on() {
     --- stdout
     done
     --- stderr
-    warning: the agent changed `made.txt`, which it was not to touch
+    warning: the agent changed `made.txt`, which it was not allowed to touch
     --- exit code 1
     ");
     let told = scene.answers("prompt send change --provider agent --phase plan --instructions x", 1);
@@ -361,7 +361,7 @@ fn attached_files_travel_as_document_parts_and_what_cannot_is_reported() {
 fn attachments_that_an_api_cannot_take_are_refused_by_validate_and_before_the_first_call() {
     let server = ModelServer::script([Turn::text("A reply.\n")]);
     let scene = with_material(Scene::of_api("openai", &server, "supports_file_attachments = true\n"));
-    let said = "its API takes no text files as attachments";
+    let said = "its API does not accept text files as attachments";
     let validated = scene.run("validate");
     assert_eq!(validated.exit_code(), 1, "{validated}");
     assert!(format!("{validated}").contains(said), "{validated}");

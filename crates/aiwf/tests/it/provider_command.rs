@@ -75,7 +75,7 @@ fn json_without_the_reply_is_a_failure_and_what_came_is_kept() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: the reply of `agent` cannot be read: there is nothing at `/result/text`
+    error: the reply from `agent` cannot be read: there is nothing at `/result/text`
       session `[id]`, phase `planning`
 
     hint: check that `type`, `base_url` and `reply` of the provider fit together
@@ -86,7 +86,7 @@ fn json_without_the_reply_is_a_failure_and_what_came_is_kept() {
 }
 
 #[test]
-fn who_could_write_but_did_not_is_taken_at_its_word_and_that_is_said() {
+fn stdout_is_the_reply_if_no_file_was_written() {
     let scene = scene("cat > /dev/null; cat replies/1", "", "fs_ability = \"local-write\"\n");
     let scene = with_replies(scene);
     scene.init("");
@@ -99,17 +99,14 @@ fn who_could_write_but_did_not_is_taken_at_its_word_and_that_is_said() {
     status    waiting for your approval
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
-    remark    agent wrote no file; using its standard output
+    remark    agent wrote no file; using its stdout
     next      aiwf approve [id]
     --- stderr
-    reply saved to iteration-1/planning-response.md; agent wrote no file; using its standard output
+    reply saved to iteration-1/planning-response.md; agent wrote no file; using its stdout
     --- exit code 0
     ");
     assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
-    assert_eq!(
-        scene.event("reply-received")["call"]["notes"][0],
-        "agent wrote no file; using its standard output"
-    );
+    assert_eq!(scene.event("reply-received")["call"]["notes"][0], "agent wrote no file; using its stdout");
 }
 
 #[test]
@@ -141,9 +138,9 @@ fn files_that_changed_elsewhere_are_a_problem_and_no_open_gate_lets_it_pass() {
     status    waiting for your approval
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
-    problem   the agent changed `new.txt`, which it was not to touch
-    problem   the agent changed `old.txt`, which it was not to touch
-    problem   the agent changed `schema.sql`, which it was not to touch
+    problem   the agent changed `new.txt`, which it was not allowed to touch
+    problem   the agent changed `old.txt`, which it was not allowed to touch
+    problem   the agent changed `schema.sql`, which it was not allowed to touch
     next      edit the reply and aiwf approve [id], or aiwf reject [id] --feedback TEXT
     --- exit code 0
     ");
@@ -168,7 +165,7 @@ fn what_an_agent_writes_into_its_session_is_listed_too() {
 }
 
 #[test]
-fn a_program_that_fails_leaves_what_it_said_and_can_be_asked_again() {
+fn a_failed_program_keeps_its_partial_reply_and_can_be_retried() {
     let script = format!(
         "{NEXT}cat > /dev/null\nif [ $n = 1 ]; then echo 'half a pl'; echo 'no credit left' >&2; exit 7; fi; cat replies/1"
     );
@@ -187,11 +184,11 @@ fn a_program_that_fails_leaves_what_it_said_and_can_be_asked_again() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for you to retry the call
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     problem   `agent` failed: it ended with exit code 7: no credit left
-    remark    what arrived is kept: iteration-1/planning-response.partial-1.md, iteration-1/planning-response.output-1.jsonl
+    remark    the partial reply is in: iteration-1/planning-response.partial-1.md, iteration-1/planning-response.output-1.jsonl
     next      aiwf retry [id]
     --- exit code 0
     ");
@@ -235,7 +232,7 @@ fn a_program_that_hangs_is_ended_with_all_it_started() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: no whole reply from `agent` within 5 s
+    error: no complete reply from `agent` within 5 s
       session `[id]`, phase `planning`
 
     hint: `aiwf retry [id]` asks again; `timeout` of the provider sets how long to wait
@@ -282,7 +279,7 @@ fn a_flood_is_stopped() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: the reply of `agent` is larger than 100000 bytes
+    error: the reply from `agent` is larger than 100000 bytes
       session `[id]`, phase `planning`
 
     hint: raise `max_reply_bytes` of the provider
@@ -298,7 +295,7 @@ fn an_empty_reply_is_a_failure() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: `agent` gave an empty reply
+    error: `agent` sent an empty reply
       session `[id]`, phase `planning`
 
     hint: `aiwf retry [id]` asks again
@@ -337,10 +334,10 @@ fn a_killed_aiwf_leaves_an_interrupted_call() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for you to retry the call
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
-    problem   the call was interrupted: no whole reply arrived
+    problem   the call was interrupted: no complete reply arrived
     next      aiwf retry [id]
     --- exit code 3
     ");
@@ -362,13 +359,13 @@ fn a_killed_aiwf_leaves_no_agent_behind_that_ignores_signals() {
 }
 
 #[test]
-fn how_a_program_ended_is_told_exactly() {
+fn the_exact_exit_of_a_program_is_reported() {
     for (script, told) in [
         ("exit 7", "exit code 7"),
-        ("kill -KILL $$", "signal 9 ended it"),
-        ("kill -TERM $$", "signal 15 ended it"),
-        ("kill -SEGV $$", "signal 11 ended it"),
-        ("kill -PIPE $$", "signal 13 ended it"),
+        ("kill -KILL $$", "killed by signal 9"),
+        ("kill -TERM $$", "killed by signal 15"),
+        ("kill -SEGV $$", "killed by signal 11"),
+        ("kill -PIPE $$", "killed by signal 13"),
     ] {
         let scene = scene(&format!("cat > /dev/null; {script}"), "", "fs_ability = \"none\"\n");
         scene.init("");

@@ -75,7 +75,7 @@ fn recordings_that_cannot_be_kept_are_found_before_the_call() {
     ");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve --record .aiwf/sessions/tape", 1)), @"
     --- stderr
-    error: recordings cannot be kept in `[project]/.aiwf/sessions/tape`: sessions and changes are there
+    error: recordings cannot be stored in `[project]/.aiwf/sessions/tape`: it contains sessions
 
     hint: name another directory with `--record DIR`
     --- exit code 1
@@ -105,7 +105,7 @@ fn a_checkout_puts_no_program_in_a_vendors_place() {
 }
 
 #[test]
-fn a_call_whose_cost_nobody_tells_counts_as_much_as_it_may() {
+fn a_call_of_unknown_cost_counts_as_its_maximum() {
     let none: Option<Usage> = None;
     let server = ModelServer::script(replies().into_iter().map(Turn::Text)).with_usage(none);
     // One call may cost about 0.49: there is room for one, and not for two.

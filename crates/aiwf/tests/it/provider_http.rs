@@ -114,8 +114,38 @@ fn gemini_walks_a_session_with_open_gates() {
     runs_by_itself("gemini");
 }
 
+/// Approves once and skips all later gates: one command makes five calls.
+fn approves_over_one_connection(kind: &str) {
+    let server = scripted();
+    let scene = Scene::of_api(kind, &server, "");
+    scene.init("");
+    assert_eq!(server.n_connections(), 0, "no call before the approval");
+    let end = scene.done("approve --yes");
+    assert_eq!(at(&end), ("complete", "-", 2));
+    assert_eq!(
+        (server.asks().len(), server.n_connections()),
+        (5, 1),
+        "each client would open a connection of its own"
+    );
+}
+
 #[test]
-fn what_calls_cost_is_shown_and_a_price_nobody_knows_is_unknown() {
+fn an_approval_opens_one_client_for_anthropic() {
+    approves_over_one_connection("anthropic");
+}
+
+#[test]
+fn an_approval_opens_one_client_for_openai() {
+    approves_over_one_connection("openai");
+}
+
+#[test]
+fn an_approval_opens_one_client_for_gemini() {
+    approves_over_one_connection("gemini");
+}
+
+#[test]
+fn costs_are_shown_and_unknown_prices_are_unknown() {
     let server = scripted();
     let scene = Scene::of_api("openai", &server, PRICES);
     scene.init("--yes");

@@ -49,7 +49,7 @@ fn a_key_goes_where_the_user_agreed_to_and_no_other_byte_counts() {
     let outcome = scene.exits(SEND, 4);
     let said = outcome.stderr_text();
     assert!(
-        said.starts_with("error: `model` failed: there is no connection to `http://model.invalid/v1`:"),
+        said.starts_with("error: `model` failed: could not connect to `http://model.invalid/v1`:"),
         "{said}"
     );
     assert!(!said.contains(KEY));
@@ -62,7 +62,7 @@ fn a_key_goes_where_the_user_agreed_to_and_no_other_byte_counts() {
 }
 
 #[test]
-fn a_key_that_is_not_there_is_asked_for_before_anybody_is_connected() {
+fn a_missing_key_is_reported_before_any_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());

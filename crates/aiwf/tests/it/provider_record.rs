@@ -188,7 +188,7 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_what_differs() {
       nearest: `planning-1`; the first section that differs is `profile-prompt`
       session `[id]`, phase `planning`
 
-    hint: bring the inputs back to what was recorded, or use a provider that can answer
+    hint: restore the inputs that were recorded, or use a live provider
     --- exit code 4
     ");
     insta::assert_snapshot!(replayed.shown(&replayed.exits("status latest", 0)), @"
@@ -196,7 +196,7 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_what_differs() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for you to retry the call
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     system    .aiwf/sessions/[id]/iteration-1/planning-system-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
@@ -211,7 +211,7 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_what_differs() {
 }
 
 #[test]
-fn recordings_that_are_not_there_are_said_so() {
+fn missing_recordings_are_reported() {
     let scene =
         Scene::checkout("[roles]\ndefault = \"tape\"\n[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n");
     scene.init("");
@@ -259,7 +259,7 @@ fn a_prompt_sent_by_hand_is_recorded_and_replayed() {
     error: no recording answers this request
       nearest: `change`; the first section that differs is `instructions`
 
-    hint: bring the inputs back to what was recorded, or use a provider that can answer
+    hint: restore the inputs that were recorded, or use a live provider
     --- exit code 4
     ");
 }

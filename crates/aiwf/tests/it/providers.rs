@@ -84,15 +84,15 @@ fn the_list_has_a_line_for_each() {
     let scene = with_programs(Scene::of_api("openai", &server, ""));
     insta::assert_snapshot!(listed(&scene, "providers").stdout_text(), @"
     anthropic    anthropic    none         Anthropic's API, model claude-sonnet-4-5
-    claude-code  claude-code  local-write  Claude Code (not set up)
+    claude-code  claude-code  local-write  Claude Code (not configured)
     codex        codex        local-write  Codex CLI
-    command      command      none         any program that reads a prompt (not set up)
+    command      command      none         any program that reads a prompt (not configured)
     gemini       gemini       none         Gemini's API, model gemini-2.5-pro
-    gemini-cli   gemini-cli   local-write  Gemini CLI (not set up)
+    gemini-cli   gemini-cli   local-write  Gemini CLI (not configured)
     manual       manual       local-write  a person who pastes the prompt into any chat
     model        openai       none         OpenAI's API, or one like it, model scripted-model
     openai       openai       none         OpenAI's API, or one like it, model gpt-5
-    replay       replay       none         recorded answers, offline (not set up)
+    replay       replay       none         recorded answers, offline (not configured)
     ");
 }
 
@@ -126,9 +126,9 @@ fn one_provider_is_shown_with_all_it_can() {
       type           claude-code (Claude Code)
       model          not set
       program        [home]/bin/claude, version 2.1.197 (tested with 2.1.325)
-      files          local-write; none in plans and reviews, where it is held to reading
+      files          local-write; none in plans and reviews, where it may only read
       edits files    in a worktree
-      confinement    may be held to the response path
+      confinement    can be limited to writing the response file
       system prompt  yes
       attachments    no
       window         200000 tokens
@@ -143,9 +143,9 @@ fn one_provider_is_shown_with_all_it_can() {
       type           codex (Codex CLI)
       model          not set
       program        [home]/bin/codex, version 0.165.0 (tested with 0.166.0)
-      files          local-write; lowered to none, since it is held to reading
+      files          local-write; lowered to none, since it may only read
       edits files    in a worktree
-      confinement    may be held to reading
+      confinement    can be limited to reading
       system prompt  yes
       attachments    no
       window         256000 tokens
@@ -178,7 +178,7 @@ fn one_provider_is_shown_with_all_it_can() {
       model          not set
       files          local-write
       edits files    in its reply
-      confinement    cannot be held
+      confinement    not sandboxed
       system prompt  no
       attachments    no
       window         unknown
@@ -231,7 +231,7 @@ fn validate_really_looks() {
       hint: install it with `npm install -g @openai/codex@0.166.0`, or set `program` in `[providers.codex]`
     provider gone: FAILED
       key: none is sent
-      url: `gone` failed: there is no connection to `http://127.0.0.1:[port]/v1`: Connection refused
+      url: `gone` failed: could not connect to `http://127.0.0.1:[port]/v1`: Connection refused
       hint: check the network and `base_url` of the provider
     provider keyless: FAILED
       key: there is no key for provider `keyless`: the variable `NO_SUCH_KEY` is not set
@@ -243,7 +243,7 @@ fn validate_really_looks() {
       key: it is in `MODEL_KEY`
       url: `http://127.0.0.1:[port]` answers
     provider script: ok
-      program: `sh` is there
+      program: `sh` is installed
     provider tape: FAILED
       recordings: recordings in `[home]/tape` cannot be read: there is no such directory
       hint: check the `dir` of the provider in `.aiwf/config.toml`
@@ -282,19 +282,19 @@ fn claude() -> Scene {
 }
 
 #[test]
-fn who_is_held_to_reading_is_not_told_to_save_its_reply() {
+fn a_read_only_provider_is_not_told_to_save_its_reply() {
     let scene = claude();
     scene.init("");
     assert!(!scene.text("iteration-1/planning-prompt.md").contains("## Output"));
     assert!(!scene.names("iteration-1").contains(&"planning-system-prompt.md".to_owned()));
     let preview = scene.run("preview");
     let note = preview.stderr_text().lines().last().unwrap().to_owned();
-    insta::assert_snapshot!(note, @"file ability: none, because claude-code (local-write) may only read in this phase; its reply is its text");
+    insta::assert_snapshot!(note, @"file ability: none, because claude-code (local-write) may only read in this phase; its reply comes as text");
     let metadata = scene.done("preview")["metadata"].clone();
     assert_eq!((&metadata["fs_ability"], &metadata["lowered_from"]), (&"none".into(), &"local-write".into()));
     insta::assert_snapshot!(scene.shown(&scene.exits("approve --fs-ability local-write", 1)), @"
     --- stderr
-    error: provider `claude-code` may only read here, and `local-write` was asked for
+    error: provider `claude-code` may only read here, but `local-write` was requested
 
     hint: omit `--fs-ability`: the reply comes as text
     --- exit code 1
@@ -304,7 +304,7 @@ fn who_is_held_to_reading_is_not_told_to_save_its_reply() {
 }
 
 #[test]
-fn who_may_write_its_reply_is_told_where() {
+fn a_provider_that_may_write_its_reply_is_told_where() {
     let scene = claude();
     scene.init("--planner manual");
     scene.done("approve");
@@ -329,5 +329,5 @@ fn a_program_of_ones_own_is_never_lowered() {
     let scene = Scene::of_api("openai", &server, "fs_ability = \"local-write\"\n");
     scene.init("");
     let asked = scene.done("approve");
-    assert_eq!(asked["remark"], "model wrote no file; using its standard output");
+    assert_eq!(asked["remark"], "model wrote no file; using its stdout");
 }

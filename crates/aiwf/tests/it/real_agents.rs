@@ -4,6 +4,7 @@
 
 mod do_walk;
 mod failures;
+mod integrate;
 mod mcp;
 mod sessions;
 mod single_calls;

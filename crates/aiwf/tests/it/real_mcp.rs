@@ -71,7 +71,7 @@ const PARAMS: &str =
 fn check(inspector: &Inspector<'_>) {
     let project = inspector.project;
     let tools = inspector.run(&["--method", "tools/list"]);
-    assert_eq!(tools["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 7);
     let started = inspector.call("start_session", &["profile=jpa-mt", PARAMS]);
     assert_eq!(at(&started["structuredContent"]), ("planning", "prompt", 1));
     let id = started["structuredContent"]["session_id"].as_str().unwrap();
@@ -103,7 +103,7 @@ fn real_mcp_the_inspector_drives_a_session_over_stdio() {
     check(&Inspector::of_stdio(&program, &project, &[]));
     let tools =
         Inspector::of_stdio(&program, &project, &["--allow-approve"]).run(&["--method", "tools/list"]);
-    assert_eq!(tools["tools"].as_array().unwrap().len(), 7);
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 11);
 }
 
 #[test]

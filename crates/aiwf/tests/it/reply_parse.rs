@@ -403,7 +403,7 @@ fn a_missing_reply_is_named_as_it_was_given() {
 fn a_reply_that_is_not_text_is_refused() {
     assert_snapshot!(project().run_with_input("reply parse --as tool-calls", b"call \xff".to_vec()), @"
     --- stderr
-    error: `standard input` is not UTF-8 text (first bad byte at offset 5)
+    error: `stdin` is not UTF-8 text (first bad byte at offset 5)
 
     hint: convert it to UTF-8, or exclude it
     --- exit code 1

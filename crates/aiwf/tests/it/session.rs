@@ -151,11 +151,11 @@ fn the_schema_of_a_session_can_be_looked_at() {
     let report = session.done("jpa-mt schema-info");
     assert_eq!(report["tables"][0]["name"], "customer");
     assert!(session.run("jpa-mt scopes").stdout_text().contains("domain"));
-    assert!(session.refused("react-component preview").contains("is of profile `jpa-mt`"));
+    assert!(session.refused("react-component preview").contains("uses profile `jpa-mt`"));
 }
 
 #[test]
-fn where_nobody_was_asked_nothing_is_unknown() {
+fn without_calls_nothing_is_unknown() {
     let usage = Session::new("").run("status latest --usage").stdout_text();
     assert!(usage.contains("\ntotal     0 calls, 0 tokens in, 0 out, 0 cached, $0.0000\n"), "{usage}");
 }

@@ -31,7 +31,7 @@ fn a_conflict_is_shown_and_then_refused() {
     +
     +class Customer {}
     --- stderr
-    error: files of the project are in the way
+    error: project files would be overwritten
       src/main/java/com/example/sales/Customer.java
 
     hint: `--force` replaces them and keeps each as FILE.orig; `--to DIR` puts the code elsewhere
@@ -59,12 +59,12 @@ fn a_conflict_is_listed_in_the_json_of_the_error() {
 }
 
 #[test]
-fn a_conflict_is_refused_when_nobody_reads_the_difference() {
+fn a_conflict_is_refused_even_if_the_diff_cannot_be_printed() {
     let session = complete();
     session.project.write(TARGET, "mine\n".repeat(100_000));
     let outcome = session.project.command("apply latest").run_into_closing_pipe(10);
     assert_eq!(outcome.exit_code(), 1, "{outcome}");
-    assert!(outcome.stderr_text().contains("files of the project are in the way"), "{outcome}");
+    assert!(outcome.stderr_text().contains("project files would be overwritten"), "{outcome}");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn applying_outdated_code_warns() {
     let dry = session.run("apply latest --dry-run");
     assert_eq!(dry.exit_code(), 0, "{dry}");
     insta::assert_snapshot!(dry.stderr_text().replace(&session.id, "SESSION"), @"
-    warning: these are outdated: what they were made from changed later
+    warning: these are outdated: their inputs have changed since
       .aiwf/sessions/SESSION/iteration-1/code/Customer.java
       .aiwf/sessions/SESSION/iteration-1/code/Other.java
       .aiwf/sessions/SESSION/iteration-1/generation-prompt.md

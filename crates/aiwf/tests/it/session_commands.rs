@@ -22,7 +22,7 @@ argv = ["sh", "-c", "exit 7"]
 "#;
 
 #[test]
-fn what_was_done_is_said_although_the_command_fails_later() {
+fn steps_are_reported_even_if_the_command_fails_later() {
     let scene = Scene::new(FAILS_LATER);
     let outcome = scene.exits(INIT, 4);
     let shown = scene.shown(&outcome);
@@ -126,12 +126,12 @@ fn several_ended_sessions_have_to_be_named() {
     session.run(&format!("{INIT} --json"));
     session.done("cancel");
     let refused = session.refused("verify");
-    assert!(refused.contains("2 sessions have ended and none is named"), "{refused}");
+    assert!(refused.contains("2 sessions have ended: name one"), "{refused}");
     assert!(refused.contains(&session.id), "{refused}");
 }
 
 #[test]
-fn a_cancelled_session_does_not_go_on() {
+fn a_cancelled_session_cannot_be_resumed() {
     let session = Session::new("");
     session.done("cancel");
     for line in ["step latest", "run latest"] {

@@ -185,7 +185,7 @@ fn an_undefined_variable_is_shown_with_its_place_and_the_names_that_exist() {
     4 |   Hello {{ AGNT }}, welcome
       |            ^^^^
 
-    hint: did you mean `AGENT`? defined here: `AGENT`, `ARTIFACTS`, `PHASE`, `PROJECT_CONTEXT`, `PROJECT_STRUCTURE`, `SKELETON`, `TASKS`
+    hint: did you mean `AGENT`? defined here: `AGENT`, `ARTIFACTS`, `PHASE`, `PROJECT_CONTEXT`, `PROJECT_STRUCTURE`, `SKELETON`, `STANDARDS`, `TASKS`
     --- exit code 1
     ");
 }
@@ -227,16 +227,16 @@ fn a_link_out_of_the_project_is_refused() {
         .link(".aiwf/templates/system/BASE-review.md", "nowhere");
     assert_snapshot!(project.run("prompt build change --phase plan --instructions x"), @"
     --- stderr
-    error: `.aiwf/templates/system/BASE-plan.md` is a link that leaves the project
+    error: `.aiwf/templates/system/BASE-plan.md` is a link that leads outside the project
 
-    hint: put the file itself there instead of a link
+    hint: replace the link with the file itself
     --- exit code 1
     ");
     assert_snapshot!(project.run("prompt build change --phase review --instructions x"), @"
     --- stderr
-    error: `.aiwf/templates/system/BASE-review.md` is a link that leads nowhere
+    error: `.aiwf/templates/system/BASE-review.md` is a broken link
 
-    hint: put the file itself there instead of a link
+    hint: replace the link with the file itself
     --- exit code 1
     ");
 }
@@ -282,9 +282,9 @@ fn notes_that_leave_the_project_are_refused() {
         .link("AGENTS.md", "/etc/passwd");
     assert_snapshot!(project.run("prompt build change --phase plan --instructions x"), @"
     --- stderr
-    error: `AGENTS.md` is a link that leaves the project
+    error: `AGENTS.md` is a link that leads outside the project
 
-    hint: put the file itself there instead of a link
+    hint: replace the link with the file itself
     --- exit code 1
     ");
 }
@@ -312,7 +312,7 @@ fn every_fault_of_every_template_is_listed() {
     assert_snapshot!(project.run("template check"), @"
     --- stdout
     .aiwf/templates/system/BASE-archive.md
-      `.aiwf/templates/system/BASE-archive.md` is a link that leaves the project
+      `.aiwf/templates/system/BASE-archive.md` is a link that leads outside the project
     .aiwf/templates/system/BASE-plan.md
       variable `AGNT` is not defined
        --> .aiwf/templates/system/BASE-plan.md:1:4
@@ -327,7 +327,7 @@ fn every_fault_of_every_template_is_listed() {
     .aiwf/templates/system/BASE-review.md
       does not ask for the `<review>` marker that phase `review` is judged by
     .aiwf/templates/system/CLAUDE-archive.md
-      `.aiwf/templates/system/CLAUDE-archive.md` is a link that leads nowhere
+      `.aiwf/templates/system/CLAUDE-archive.md` is a broken link
     .aiwf/templates/system/CODEX-archive.md
       could not read `.aiwf/templates/system/CODEX-archive.md`: it is a directory
     .aiwf/templates/system/CODEX-implement.md
@@ -337,7 +337,7 @@ fn every_fault_of_every_template_is_listed() {
       1 | {% if %}<task_status
         |       ^^
     .aiwf/templates/system/claude-plan.md
-      `claude-plan.md` is never used: a template is named `AGENT-phase.md`, the agent in upper case
+      `claude-plan.md` is never used: a template must be named `AGENT-phase.md`, the agent in upper case
     ~/.aiwf/templates/system/GEMINI-plan.md
       `~/.aiwf/templates/system/GEMINI-plan.md` is not UTF-8 text (first bad byte at offset 0)
     29 templates checked, 8 with problems

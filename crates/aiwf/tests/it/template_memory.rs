@@ -84,7 +84,7 @@ fn the_user_sets_how_much_memory_templates_may_take_and_a_project_only_less() {
 }
 
 #[test]
-fn checking_templates_is_bounded_too_and_goes_on_with_the_next() {
+fn a_template_over_a_limit_does_not_stop_the_check_of_others() {
     let project = with_template(&"{{ ['a' * 100000 ~ 'b', 'a' * 100000 ~ 'c'] }}".repeat(2_000))
         .file(".aiwf/templates/system/BASE-review.md", "{{ NOT_THERE }} <review>");
     let checked = project.run("template check");

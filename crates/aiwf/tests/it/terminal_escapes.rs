@@ -45,7 +45,7 @@ fn what_status_and_list_show_is_escaped() {
 }
 
 #[test]
-fn what_sessions_show_is_escaped() {
+fn session_output_is_escaped() {
     let scene = hostile();
     scene.init("");
     check(&scene, &["preview", "latest"]);
@@ -76,7 +76,7 @@ fn what_sessions_show_is_escaped() {
 }
 
 #[test]
-fn what_a_command_line_echoes_is_escaped() {
+fn echoed_arguments_are_escaped() {
     let scene = hostile();
     check(&scene, &["status", EVIL]);
     check(&scene, &[EVIL]);
@@ -86,7 +86,7 @@ fn what_a_command_line_echoes_is_escaped() {
 }
 
 #[test]
-fn what_prompts_replies_and_templates_bring_is_escaped() {
+fn texts_of_prompts_replies_and_templates_are_escaped() {
     let scene = hostile();
     scene.project.write("request.json", serde_json::json!({ "instructions": EVIL }).to_string());
     scene.project.write("reply.md", format!("<<<FILE: {EVIL}.md>>>\nx\n"));
@@ -112,7 +112,7 @@ fn what_a_sent_prompt_brings_back_is_escaped() {
 }
 
 #[test]
-fn what_profiles_and_servers_say_of_themselves_is_escaped() {
+fn texts_of_profiles_and_servers_are_escaped() {
     let scene = hostile();
     assert_eq!(scene.run("profile new notes --project").exit_code(), 0);
     let path = ".aiwf/profiles/notes/profile.toml";

@@ -130,13 +130,13 @@ fn nothing_is_sent_before_servers_are_agreed_to_and_tools_are_granted() {
     let ungranted = with_server(ungranted);
     insta::assert_snapshot!(ungranted.exits(send, 1).to_string(), @r#"
     --- stderr
-    error: there is no tool for `reply`
+    error: no tools are available for `reply`
 
-    hint: name tools in `[tools.grant] reply = ["SERVER__TOOL"]`; `aiwf tools list` lists what exists
+    hint: grant tools in `[tools.grant] reply = ["SERVER__TOOL"]`; `aiwf tools list` lists what exists
     --- exit code 1
     "#);
     let off = with_server(Scene::of_api("openai", &server, &format!("{GRANT}[tools]\nenabled = false\n")));
-    assert_eq!(off.exits(send, 1).first_error_line(), "error: there is no tool for `reply`");
+    assert_eq!(off.exits(send, 1).first_error_line(), "error: no tools are available for `reply`");
     let change = "prompt send change --phase plan --instructions x --provider model --tools";
     insta::assert_snapshot!(scene.exits(change, 2).to_string(), @"
     --- stderr
@@ -150,7 +150,7 @@ fn nothing_is_sent_before_servers_are_agreed_to_and_tools_are_granted() {
     --- stderr
     error: `--max-rounds` needs `--tools`
 
-    hint: add `--tools`, or leave `--max-rounds` out
+    hint: add `--tools`, or omit `--max-rounds`
     --- exit code 2
     ");
     assert!(server.asks().is_empty());
@@ -171,7 +171,7 @@ fn planning_cli(replies: &[&str]) -> Scene {
 }
 
 #[test]
-fn an_interrupted_tool_ends_the_command_and_nobody_is_asked_again() {
+fn an_interrupted_tool_ends_the_command_without_another_request() {
     let (server, scene) = api("openai", [Turn::tool_call("fake__slow", json!({}))], "");
     let running = scene.command(SEND).spawn();
     eventually("the call", || !called(&scene).is_empty());

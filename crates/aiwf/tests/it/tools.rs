@@ -67,7 +67,7 @@ fn an_unknown_server_is_shown_and_not_started() {
 }
 
 #[test]
-fn a_yes_is_remembered_for_exactly_that_command() {
+fn consent_is_stored_for_exactly_that_command() {
     let project = with_server();
     assert_snapshot!(project.run("tools list --trust-servers"), @"
     --- stdout
@@ -157,9 +157,9 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stdout
     the disk is full
     --- stderr
-    error: `fake__write` says that it failed
+    error: `fake__write` reported a failure
 
-    hint: its result says why; `aiwf tools list --json` has the schema of `fake__write`
+    hint: the result shows why; `aiwf tools list --json` has the schema of `fake__write`
     --- exit code 1
 
     $ aiwf tools call fake__echo
@@ -220,7 +220,7 @@ fn what_cannot_be_called_is_a_clear_error() {
 
     $ aiwf tools list --server fake__echo
     --- stderr
-    error: `fake__echo` is no name of a server: it has `__` in it
+    error: `fake__echo` is not a server name: it contains `__`
 
     hint: give the part before `__`; `aiwf tools status SERVER__TOOL` shows one tool
     --- exit code 2
@@ -275,7 +275,7 @@ fn a_tool_that_changed_is_refused_until_it_is_pinned_again() {
 fn without_servers_there_is_nothing_to_list() {
     assert_snapshot!(project().run("tools list"), @"
     --- stderr
-    error: no tool server is set up
+    error: no tool server is configured
 
     hint: add servers to `[mcp.servers.NAME]` in `.aiwf/config.toml`, or to `.mcp.json`
     --- exit code 1
@@ -325,7 +325,7 @@ fn a_server_that_was_left_out_is_named() {
     --- stderr
     warning: `.mcp.json` is wrong: `mcpServers.a b`: its name is not 1 to 32 letters, digits, `-` or single `_` inside
     warning: `.mcp.json` is wrong: `mcpServers.c` has neither `command` nor `url`
-    error: no tool server is set up
+    error: no tool server is configured
 
     hint: add servers to `[mcp.servers.NAME]` in `.aiwf/config.toml`, or to `.mcp.json`
     --- exit code 1
@@ -354,8 +354,8 @@ fn the_help_has_examples() {
     Commands:
       list    List the tools of all servers, or of one
       call    Call one tool and print its result
-      pin     Pin tools as they are now: what changed is accepted
-      unpin   Forget pins: the next use pins a tool as it is then
+      pin     Pin tools as they are now, accepting any changes
+      unpin   Remove pins; the next use of a tool pins it again
       status  Show which tools are pinned, new or changed
 
     Options:
@@ -363,7 +363,8 @@ fn the_help_has_examples() {
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf tools list --server files
     --- exit code 0
@@ -374,18 +375,19 @@ fn the_help_has_examples() {
     Usage: aiwf tools call [OPTIONS] <SERVER__TOOL>
 
     Arguments:
-      <SERVER__TOOL>  The tool
+      <SERVER__TOOL>  Tool to call
 
     Options:
-          --args <JSON|@FILE|->  The arguments: a JSON object, a file that holds one, or `-` for the
-                                 standard input [default: {}]
-          --trust-servers        Start servers you have not agreed to yet, and remember that for exactly
-                                 their commands
+          --args <JSON|@FILE|->  Arguments: a JSON object, @FILE to read one from a file, or - for stdin
+                                 [default: {}]
+          --trust-servers        Start servers you have not agreed to yet, and remember your consent to
+                                 their exact commands
       -h, --help                 Print help
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Examples:
       aiwf tools call files__read_text_file --args '{"path": "README.md"}'
@@ -394,21 +396,22 @@ fn the_help_has_examples() {
     --- exit code 0
 
     --- stdout
-    Pin tools as they are now: what changed is accepted
+    Pin tools as they are now, accepting any changes
 
     Usage: aiwf tools pin [OPTIONS] [SERVER[__TOOL]]
 
     Arguments:
-      [SERVER[__TOOL]]  A server, or one of its tools; all when left out
+      [SERVER[__TOOL]]  Server, or one of its tools [default: all]
 
     Options:
-          --trust-servers  Start servers you have not agreed to yet, and remember that for exactly their
-                           commands
+          --trust-servers  Start servers you have not agreed to yet, and remember your consent to their
+                           exact commands
       -h, --help           Print help
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Examples:
       aiwf tools pin files__read_text_file

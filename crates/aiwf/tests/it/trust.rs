@@ -1,6 +1,6 @@
 //! What came with a directory is looked at, and not acted on before the user agreed to it.
 
-#![expect(clippy::disallowed_methods, reason = "tests move and remove files as a person would")]
+#![expect(clippy::disallowed_methods, reason = "tests remove files as a person would")]
 
 use aiwf_testkit::TestProject;
 
@@ -12,40 +12,6 @@ fn foreign() -> Session {
     let session = Session::new("");
     std::fs::remove_dir_all(session.project.home().join(".aiwf/state")).unwrap();
     session
-}
-
-fn bytes_of(session: &Session) -> Vec<u8> {
-    session.project.read(&session.path("journal.jsonl"))
-}
-
-#[test]
-fn a_foreign_session_can_be_looked_at_and_no_command_acts_on_it() {
-    let session = foreign();
-    let before = bytes_of(&session);
-    for command in [
-        "step",
-        "run",
-        "approve",
-        "retry",
-        "cancel",
-        "respond --file schema.sql",
-        "reject --feedback x",
-        "apply",
-    ] {
-        let refusal = session.refused(command);
-        assert!(refusal.contains("is not yours: it came with this directory"), "{command}: {refusal}");
-        assert!(refusal.contains("aiwf adopt"), "{command}: {refusal}");
-    }
-    let restored = session.refused(&format!("restore {} plan.md", session.id));
-    assert!(restored.contains("is not yours"), "{restored}");
-    for command in ["status", "events", "verify", "preview"] {
-        let outcome = session.run(command);
-        assert_eq!(outcome.exit_code(), 0, "{command}: {outcome}");
-    }
-    let status = session.run("status latest").stdout_text();
-    assert!(status.contains("is not yours"), "{status}");
-    assert!(session.run("list").stdout_text().contains("not yours: `aiwf adopt"));
-    assert_eq!(bytes_of(&session), before);
 }
 
 #[test]
@@ -69,27 +35,6 @@ fn adopting_shows_what_is_trusted_and_holds_for_the_next_command() {
 }
 
 #[test]
-fn a_user_of_a_fresh_home_can_adopt_always_and_a_project_cannot() {
-    let session = foreign();
-    session.project.write(".aiwf/config.toml", "[trust]\nadopt = \"always\"\n");
-    let refusal = session.refused("approve");
-    assert!(refusal.contains("`trust.adopt` can only be set in your own configuration"), "{refusal}");
-    session.project.write(".aiwf/config.toml", "");
-    session.project.write("~/.aiwf/config.toml", "[trust]\nadopt = \"always\"\n");
-    session.done("approve");
-}
-
-#[test]
-fn a_moved_project_is_not_foreign() {
-    let session = Session::new("");
-    let moved = session.project.root().with_file_name("moved");
-    std::fs::rename(session.project.root(), &moved).unwrap();
-    std::fs::create_dir(session.project.root()).unwrap();
-    let outcome = session.project.run_args(["--project-dir", &moved.to_string_lossy(), "approve"]);
-    assert_eq!(outcome.exit_code(), 0, "{outcome}");
-}
-
-#[test]
 fn without_a_home_a_session_is_acted_on_only_with_adopt() {
     let session = Session::new("");
     let refused = session.project.command("approve").env("HOME", "").run();
@@ -105,7 +50,7 @@ fn a_journal_that_lost_events_can_be_adopted_as_it_is() {
     let path = session.path("journal.jsonl");
     let whole = String::from_utf8(session.project.read(&path)).unwrap();
     session.project.write(&path, whole.split_inclusive('\n').next().unwrap());
-    assert!(session.refused(&format!("run {} --adopt", session.id)).contains("has lost its end"));
+    assert!(session.refused(&format!("run {} --adopt", session.id)).contains("is incomplete"));
     session.done(&format!("adopt {} --yes", session.id));
     assert_eq!(session.run(&format!("run {}", session.id)).exit_code(), 3);
 }
@@ -123,7 +68,7 @@ fn a_program_that_only_a_checkout_names_starts_after_consent_to_exactly_these_by
         let said = outcome.to_string();
         assert!(said.contains("you have not agreed to it"), "{command}: {said}");
     }
-    assert!(scene.project.run("providers").stdout_text().contains("(not set up)"));
+    assert!(scene.project.run("providers").stdout_text().contains("(not configured)"));
     assert!(!scene.project.home().join("started").exists());
     let asked = scene.project.run("trust add provider agent");
     assert_eq!(asked.exit_code(), 3, "{asked}");

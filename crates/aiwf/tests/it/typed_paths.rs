@@ -132,6 +132,8 @@ const ROWS: &[Row] = &[
     row(&["aiwf man --dir"], &[], "man --dir pages", Makes("pages/aiwf.1")),
     row(&["aiwf demo DIR"], &[], "demo todo", Makes("todo/todo.sh")),
     row(&["aiwf profile add DIR"], &[], "profile add nope.x", Misses),
+    row(&["aiwf import PATH"], &[], "import openspec nope.x", Misses),
+    row(&["aiwf import --to"], &[], "import openspec . --to nope.x", Misses),
     row(&["aiwf reply parse FILE|-"], &[], "reply parse --as file-markers reply.md", Reads("reply.md")),
     row(&["aiwf tools call --args"], &[], "tools call aiwf__list --args @nope.x", Misses),
     row(&["aiwf package check PATH"], &["package new pkg"], "package check pkg", Reads("pkg")),

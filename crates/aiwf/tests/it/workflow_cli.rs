@@ -17,17 +17,18 @@ fn workflow_help() {
 
     Commands:
       run     Start a run and continue until it waits for you or is complete
-      resume  Resume a run that was interrupted or waits
-      say     Say something to a run or a conversation
-      rewind  Go back to a node where the run has been; what was said stays on record
-      fork    Begin a new run from where another one stood at a node; nobody is asked unless you say so
+      resume  Resume an interrupted or waiting run
+      say     Send a message to a run or conversation
+      rewind  Return a run to an earlier node, keeping its history
+      fork    Start a new run from another run's state at a node, without asking a model yet
 
     Options:
       -h, --help  Print help
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example:
       aiwf workflow run examples/packages/bug-triage --provider anthropic
@@ -46,32 +47,33 @@ fn workflow_run_help() {
     Usage: aiwf workflow run [OPTIONS] <PATH>
 
     Arguments:
-      <PATH>  The package: its directory, or a `.bmad` or `.zip` file
+      <PATH>  Package: a directory, or a `.bmad` or `.zip` file
 
     Options:
-          --workflow <ID>    The workflow; not needed when there is one
-          --agent <ID>       The agent it begins with; the entry node's when left out
-          --input <TEXT|->   What you have to say to it, or - for the standard input
-          --autopilot        The model goes on by itself, without asking about each step
-          --provider <NAME>  Who answers; else whoever did before, or `[workflow] provider`
+          --workflow <ID>    Id of the workflow [default: the only one]
+          --agent <ID>       Agent to start with [default: the entry node's]
+          --input <TEXT|->   First message, or - for stdin
+          --autopilot        Let the model continue without asking about each step
+          --provider <NAME>  Provider to ask [default: the one used before, else `[workflow] provider`]
           --model <NAME>     Model for this command [default: the provider's `model`, else a default of
                              its API]
       -h, --help             Print help
 
     Calls:
-          --record <DIR>   Keep every request and its reply in this directory, for a provider of type
+          --record <DIR>   Record every request and its reply in this directory, for a provider of type
                            replay
-          --events         Say on the standard error what happens during calls, one line of JSON each
-          --adopt          Trust a session that you did not create, and remember that
-          --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
-                           their commands
+          --events         Print call events to stderr, one line of JSON each
+          --adopt          Trust a session that you did not create, and remember it
+          --trust-servers  Start tool servers you have not agreed to yet, and remember your consent to
+                           their exact commands
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
-    On a terminal you talk with the run; with --input it is asked once.
-    Exit code 3: it waits for you.
+    On a terminal, this opens a conversation; with --input, it runs one turn.
+    Exit code 3 means that the run is waiting for you.
 
     Example: aiwf workflow run my-flow.bmad --input 'The login page is slow'
     --- exit code 0
@@ -87,27 +89,28 @@ fn agent_help() {
     Usage: aiwf agent [OPTIONS] <PATH> <AGENT>
 
     Arguments:
-      <PATH>   The package: its directory, or a `.bmad` or `.zip` file
-      <AGENT>  The agent, by its id
+      <PATH>   Package: a directory, or a `.bmad` or `.zip` file
+      <AGENT>  Id of the agent
 
     Options:
-          --input <TEXT|->   Say this once and end, or - for the standard input
-          --provider <NAME>  Who answers; else whoever did before, or `[workflow] provider`
+          --input <TEXT|->   Send this message and exit, or - for stdin
+          --provider <NAME>  Provider to ask [default: the one used before, else `[workflow] provider`]
           --model <NAME>     Model for this command [default: the provider's `model`, else a default of
                              its API]
       -h, --help             Print help
 
     Calls:
-          --record <DIR>   Keep every request and its reply in this directory, for a provider of type
+          --record <DIR>   Record every request and its reply in this directory, for a provider of type
                            replay
-          --events         Say on the standard error what happens during calls, one line of JSON each
-          --adopt          Trust a session that you did not create, and remember that
-          --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
-                           their commands
+          --events         Print call events to stderr, one line of JSON each
+          --adopt          Trust a session that you did not create, and remember it
+          --trust-servers  Start tool servers you have not agreed to yet, and remember your consent to
+                           their exact commands
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf agent examples/packages/bug-triage support --input 'Is this a bug?'
     --- exit code 0
@@ -123,24 +126,25 @@ fn chat_help() {
     Usage: aiwf chat [OPTIONS]
 
     Options:
-          --package <PATH>   A package whose files the model may read
-          --input <TEXT|->   Say this once and end, or - for the standard input
-          --provider <NAME>  Who answers; else whoever did before, or `[workflow] provider`
+          --package <PATH>   Package whose files the model may read
+          --input <TEXT|->   Send this message and exit, or - for stdin
+          --provider <NAME>  Provider to ask [default: the one used before, else `[workflow] provider`]
           --model <NAME>     Model for this command [default: the provider's `model`, else a default of
                              its API]
       -h, --help             Print help
 
     Calls:
-          --record <DIR>   Keep every request and its reply in this directory, for a provider of type
+          --record <DIR>   Record every request and its reply in this directory, for a provider of type
                            replay
-          --events         Say on the standard error what happens during calls, one line of JSON each
-          --adopt          Trust a session that you did not create, and remember that
-          --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
-                           their commands
+          --events         Print call events to stderr, one line of JSON each
+          --adopt          Trust a session that you did not create, and remember it
+          --trust-servers  Start tool servers you have not agreed to yet, and remember your consent to
+                           their exact commands
 
     Global options:
           --json               Print one line of JSON instead of text
-          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+          --project-dir <DIR>  Project directory [default: the nearest one at or above the working
+                               directory]
 
     Example: aiwf chat --provider anthropic --input 'What is in this project?'
     --- exit code 0
@@ -177,7 +181,7 @@ fn every_command_of_runs_has_an_example_and_fits_a_screen() {
 }
 
 #[test]
-fn what_is_missing_on_the_command_line_is_said() {
+fn missing_arguments_are_reported() {
     let project = project();
     for (line, error) in [
         ("workflow run", "error: missing `<PATH>`"),
@@ -187,7 +191,7 @@ fn what_is_missing_on_the_command_line_is_said() {
         ("workflow rn x", "error: unknown command `rn`"),
         ("agent x", "error: missing `<AGENT>`"),
         ("chat hello", "error: unknown argument `hello`"),
-        ("list --flow package --limit many", "error: `many` does not fit `--limit`"),
+        ("list --flow package --limit many", "error: `many` is not valid for `--limit`"),
     ] {
         let outcome = project.run(line);
         assert_eq!(outcome.exit_code(), 2, "{line}\n{outcome}");
@@ -212,14 +216,14 @@ fn an_error_has_a_code_and_words_in_json() {
 }
 
 #[test]
-fn nothing_to_say_is_an_error_and_asks_nobody() {
+fn an_empty_message_is_an_error_and_sends_nothing() {
     let project = project();
     for line in
         ["chat", "chat --input ''", "chat --input -", "workflow say latest", "workflow say latest ' '"]
     {
         let outcome = project.run(line);
         assert_eq!(outcome.exit_code(), 1, "{line}\n{outcome}");
-        assert_eq!(outcome.first_error_line(), "error: there is nothing to say: the text is empty", "{line}");
+        assert_eq!(outcome.first_error_line(), "error: the message is empty", "{line}");
     }
     let json = json(&project.run("chat --json"));
     assert_eq!(json["error"]["code"], "NO_INPUT");
@@ -246,7 +250,7 @@ fn an_agent_that_the_package_does_not_have_is_refused_with_those_it_has() {
 }
 
 #[test]
-fn the_menu_of_an_agent_is_shown_without_asking_anybody() {
+fn the_menu_of_an_agent_is_shown_without_a_request() {
     let project = project();
     assert_snapshot!(project.run(&format!("agent {BUG_TRIAGE} support --input /menu")), @"
     --- stdout

@@ -221,21 +221,21 @@ fn killed_in_every_turn(kind: &str) {
 }
 
 #[test]
-fn killed_in_every_turn_it_goes_on_over_openai() {
+fn a_run_killed_in_every_turn_resumes_over_openai() {
     killed_in_every_turn("openai");
 }
 
 #[test]
-fn killed_in_every_turn_it_goes_on_over_anthropic() {
+fn a_run_killed_in_every_turn_resumes_over_anthropic() {
     killed_in_every_turn("anthropic");
 }
 
 #[test]
-fn killed_in_every_turn_it_goes_on_over_gemini() {
+fn a_run_killed_in_every_turn_resumes_over_gemini() {
     killed_in_every_turn("gemini");
 }
 
-/// A run that stands at `judge`: the report was written and `intake` completed in one reply.
+/// A run at node `judge`: the report was written and `intake` completed in one reply.
 fn scene_at_judge(server: &ModelServer) -> Scene {
     let scene = project_with_package("openai", server, "");
     scene.answers("workflow run pkg --provider model --input 'It crashes.'", 3);
@@ -254,7 +254,7 @@ fn server_at_judge(more: impl IntoIterator<Item = Turn>) -> ModelServer {
 }
 
 #[test]
-fn calls_that_a_process_left_are_said_and_not_run_again() {
+fn interrupted_calls_are_reported_and_not_run_again() {
     let server = server_at_judge([Turn::text("I see.")]);
     let scene = scene_at_judge(&server);
     // It died with the reply on record, before any of its calls: nothing of them is there.
@@ -378,7 +378,7 @@ fn the_second_process_is_refused_and_who_only_looks_is_not() {
 }
 
 #[test]
-fn a_state_file_that_somebody_changed_is_refused_and_rewind_takes_the_last_known_one() {
+fn a_changed_state_file_is_refused_and_rewind_restores_the_last_known_one() {
     let server = server_at_judge([Turn::text("Once more.")]);
     let scene = scene_at_judge(&server);
     let edited = state(&scene).replace("currentNodeId: judge", "currentNodeId: close");
@@ -395,16 +395,16 @@ fn a_state_file_that_somebody_changed_is_refused_and_rewind_takes_the_last_known
     assert_eq!(files(&scene), before);
     assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"
     --- stderr
-    error: the state file of run `[run]` is not what its journal says
+    error: the state file of run `[run]` does not match its journal
       file:    `.aiwf/sessions/[run]/state/workflow.md`
       it is:   [hash]
       journal: [hash] or [hash]
 
-    hint: restore the file, or take the last state of the journal with `aiwf workflow rewind [run] --to NODE`
+    hint: restore the file, or return to a recorded state with `aiwf workflow rewind [run] --to NODE`
     --- exit code 1
     ");
     let status = scene.done("status latest");
-    assert_eq!(status["warnings"], json!(["the state file is not what the journal says"]));
+    assert_eq!(status["warnings"], json!(["the state file does not match the journal"]));
 
     scene.done("workflow rewind latest --to intake --reason 'somebody edited it'");
     assert!(state(&scene).contains("currentNodeId: intake"), "{}", state(&scene));
@@ -416,7 +416,7 @@ fn a_state_file_that_somebody_changed_is_refused_and_rewind_takes_the_last_known
 }
 
 #[test]
-fn a_state_file_that_is_gone_or_a_link_is_refused_and_never_written_through() {
+fn a_missing_or_linked_state_file_is_refused_and_never_written_through() {
     for what in ["gone", "a link", "a directory of links", "no directory"] {
         let server = server_at_judge([Turn::text("Once more.")]);
         let scene = scene_at_judge(&server);
@@ -457,7 +457,7 @@ fn change_step(scene: &Scene) {
 }
 
 #[test]
-fn a_package_that_changed_or_is_gone_is_refused_although_a_copy_is_kept() {
+fn a_changed_or_missing_package_is_refused_even_if_a_copy_is_cached() {
     let server = server_at_judge([Turn::text("Once more.")]);
     let scene = scene_at_judge(&server);
     let step = scene.project.read("pkg/steps/judge.md");
@@ -506,7 +506,7 @@ fn an_archive_that_changed_is_refused() {
 }
 
 #[test]
-fn a_journal_that_somebody_changed_is_refused_and_named_in_the_list() {
+fn a_changed_journal_is_refused_and_marked_in_the_list() {
     let server = server_at_judge([]);
     let scene = scene_at_judge(&server);
     let path = format!("{}/journal.jsonl", run_dir(&scene));
@@ -543,7 +543,7 @@ fn a_journal_that_somebody_changed_is_refused_and_named_in_the_list() {
 }
 
 #[test]
-fn a_run_without_events_is_said_so_and_hides_no_other() {
+fn a_run_without_events_is_reported_and_hides_no_other() {
     let server = server_at_judge([]);
     let scene = scene_at_judge(&server);
     let id = run_dir(&scene).rsplit('/').next().unwrap().to_owned();
@@ -595,7 +595,7 @@ fn a_log_that_is_gone_or_cut_is_made_again() {
 }
 
 #[test]
-fn a_run_without_its_kept_states_goes_on_and_says_what_it_cannot_do() {
+fn a_run_without_its_stored_states_resumes_with_a_warning() {
     let server = server_at_judge([Turn::text("I see."), Turn::text("Here.")]);
     let scene = scene_at_judge(&server);
     std::fs::remove_dir_all(scene.project.path(format!("{}/objects", run_dir(&scene)))).unwrap();

@@ -9,7 +9,7 @@ use crate::tool_loop::called;
 use crate::workflow_package::{in_package, last_code};
 
 #[test]
-fn an_interrupted_call_of_a_server_is_told_when_the_run_goes_on() {
+fn an_interrupted_server_call_is_reported_when_the_run_resumes() {
     let server = ModelServer::script([Turn::tool_call("mcp__fake__slow", json!({})), Turn::text("Here.")]);
     let package = SmallPackage::new().tools(0, json!({ "mcp": { "enabled": true } }));
     let scene = in_package(&package, "openai", &server, "[tools.grant]\nworkflow = [\"fake__slow\"]\n");

@@ -106,13 +106,13 @@ fn a_package_or_workflow_that_is_not_there_begins_nothing() {
 }
 
 #[test]
-fn a_run_waits_with_exit_code_three_and_goes_on_when_something_is_said() {
+fn a_waiting_run_exits_with_three_and_continues_after_a_message() {
     let server = ModelServer::script([Turn::text("What happened?"), Turn::text("Thank you.")]);
     let scene = scene(&server);
     let outcome = scene.exits(&begin("It is slow"), 3);
     assert_eq!(outcome.stdout_text(), "What happened?\n");
-    assert!(outcome.stderr_text().contains("waits for you at `intake`"), "{outcome}");
-    assert!(outcome.stderr_text().contains("go on with: aiwf workflow say "), "{outcome}");
+    assert!(outcome.stderr_text().contains("is waiting for you at `intake`"), "{outcome}");
+    assert!(outcome.stderr_text().contains("continue with: aiwf workflow say "), "{outcome}");
 
     let said = scene.answers("workflow say latest 'Since Monday'", 3);
     assert_eq!(said["phase"], "waiting-user");
@@ -125,7 +125,7 @@ fn a_run_waits_with_exit_code_three_and_goes_on_when_something_is_said() {
 }
 
 #[test]
-fn the_standard_input_is_what_is_said() {
+fn stdin_is_the_message() {
     let server = ModelServer::script([Turn::text("What happened?"), Turn::text("Thank you.")]);
     let scene = scene(&server);
     scene.exits(&begin("It is slow"), 3);
@@ -151,7 +151,7 @@ fn a_question_is_shown_in_words_with_the_command_that_answers_it() {
 }
 
 #[test]
-fn calls_that_a_model_writes_into_its_text_are_not_what_it_said() {
+fn calls_in_a_models_text_are_not_part_of_its_message() {
     let call = r#"{"tool_calls":[{"name":"ui.ask_user","arguments":{"widgetId":"sure","type":"confirmation","message":"Shall I begin?"}}]}"#;
     let reply = format!("One thing first.\n\n```json\n{call}\n```\n");
     let scene = Scene::new(
@@ -164,7 +164,7 @@ fn calls_that_a_model_writes_into_its_text_are_not_what_it_said() {
 }
 
 #[test]
-fn where_a_run_stands_is_shown_and_listed() {
+fn the_status_of_a_run_is_shown_and_listed() {
     let server = ModelServer::script([Turn::text("What happened?")]);
     let scene = scene(&server);
     let id = scene.answers(&begin("It is slow"), 3)["run_id"].as_str().unwrap().to_owned();
@@ -237,7 +237,7 @@ fn a_cancelled_run_is_done_and_stays_so() {
 }
 
 #[test]
-fn a_fork_asks_nobody_until_it_is_told_to() {
+fn a_fork_sends_nothing_until_it_is_resumed() {
     let server = ModelServer::script([Turn::text("What happened?"), Turn::text("Once more.")]);
     let scene = scene(&server);
     let first = scene.answers(&begin("It is slow"), 3);
@@ -251,7 +251,7 @@ fn a_fork_asks_nobody_until_it_is_told_to() {
 }
 
 #[test]
-fn a_model_that_fails_is_a_provider_failure_and_the_run_can_go_on() {
+fn a_failed_model_is_a_provider_failure_and_the_run_can_be_resumed() {
     let refused = Turn::Status { code: 401, headers: Vec::new(), body: String::new() };
     let server = ModelServer::script([refused, Turn::text("Here I am.")]);
     let scene = scene(&server);
@@ -262,7 +262,7 @@ fn a_model_that_fails_is_a_provider_failure_and_the_run_can_go_on() {
 }
 
 #[test]
-fn an_interrupted_call_ends_with_130_and_the_run_can_go_on() {
+fn an_interrupted_call_exits_with_130_and_the_run_can_be_resumed() {
     let server = ModelServer::script([Turn::Hang(Duration::from_mins(1)), Turn::text("Here I am.")]);
     let scene = scene(&server);
     let running = scene.command(&begin("It is slow")).arg("--json").spawn();
@@ -275,7 +275,7 @@ fn an_interrupted_call_ends_with_130_and_the_run_can_go_on() {
 }
 
 #[test]
-fn one_turn_with_a_model_or_an_agent_ends_with_zero_and_can_go_on() {
+fn one_turn_with_a_model_or_an_agent_exits_with_zero_and_can_continue() {
     let server = ModelServer::script([
         Turn::text("A project."),
         Turn::text("More of it."),
@@ -300,7 +300,7 @@ fn one_turn_with_a_model_or_an_agent_ends_with_zero_and_can_go_on() {
 }
 
 #[test]
-fn a_terminal_streams_the_answer_once_and_says_how_to_go_on() {
+fn a_terminal_streams_the_answer_once_and_shows_how_to_continue() {
     let chunks = ["It is ", "a project", ".\u{1b}[2J"].map(str::to_owned).to_vec();
     let server = ModelServer::script([Turn::TextSlowly { chunks, delay: Duration::from_millis(50) }]);
     let scene = scene(&server);
@@ -312,14 +312,14 @@ fn a_terminal_streams_the_answer_once_and_says_how_to_go_on() {
     terminal.send("/nonsense\r");
     terminal.expect("unknown command `/nonsense`");
     terminal.send("\u{4}");
-    terminal.expect("kept; go on with: aiwf workflow resume ");
+    terminal.expect("saved; continue with: aiwf workflow resume ");
     assert_eq!(terminal.wait(), 0);
     assert_eq!(terminal.seen().matches("It is a project.").count(), 1, "{}", terminal.seen());
     assert!(scene.project.cache().join("aiwf/talk-history").exists());
 }
 
 #[test]
-fn ctrl_c_stops_the_turn_and_the_talk_goes_on() {
+fn ctrl_c_stops_the_turn_and_the_conversation_continues() {
     let server = ModelServer::script([Turn::Hang(Duration::from_mins(1)), Turn::text("Here again.")]);
     let scene = scene(&server);
     let mut terminal = Terminal::open(&scene, &["chat", "--provider", "model"]);
@@ -327,7 +327,7 @@ fn ctrl_c_stops_the_turn_and_the_talk_goes_on() {
     terminal.send("Think hard\r");
     crate::scene::eventually("the model is asked", || !server.asks().is_empty());
     terminal.send("\u{3}");
-    terminal.expect("stopped; say something, or /resume");
+    terminal.expect("stopped; send a message, or type /resume");
     terminal.expect("> ");
     terminal.send("\u{3}");
     terminal.expect("Ctrl-D or /exit leaves");
@@ -346,7 +346,7 @@ fn a_question_is_answered_on_the_terminal() {
     terminal.expect("Shall I begin?");
     terminal.expect("y/n> ");
     terminal.send("perhaps\r");
-    terminal.expect("y or n is expected");
+    terminal.expect("enter y or n");
     terminal.send("y\r");
     terminal.expect("Then I begin.");
     terminal.expect("intake> ");

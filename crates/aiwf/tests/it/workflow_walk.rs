@@ -71,7 +71,7 @@ fn check_names_no_node(request: &SeenRequest) {
 
 /// From the first word to completion and beyond, over each API.
 #[test]
-fn a_branching_workflow_is_walked_to_its_end_and_talked_about() {
+fn a_branching_workflow_runs_to_completion_and_the_conversation_continues() {
     for kind in APIS {
         let server = ModelServer::script([
             // Reads what it is told to read, two calls at once.

@@ -29,7 +29,7 @@ static PROJECT: &[File] = shop![
     "src/main/java/com/example/shop/tenancy/TenantContext.java",
 ];
 
-/// The recorded answers; `cargo xtask record-demo` makes them anew when a prompt has changed.
+/// The recorded answers; `cargo xtask record-demo` records them again after a prompt has changed.
 static CASSETTE: &[File] = shop![
     "cassette/planning-1.json",
     "cassette/generating-1.json",
@@ -77,15 +77,15 @@ pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Res
     ));
     let report = engine.session_report(Some(&id))?;
     if report.status != SessionStatus::Complete || !verified.differences.is_empty() {
-        return Err(Failure::bug("the demo did not end as it should"));
+        return Err(Failure::bug("the demo did not finish as expected"));
     }
     if output.is_json() {
         return output
             .json(json!({ "directory": engine.settings().project_root, "session": report, "events": verified.n_events }), Exit::Done);
     }
     story.say(&format!(
-        "\nlook around:  cd {shown_dir}; aiwf events; aiwf diff; aiwf show plan\n\
-         a session of your own, with any chat:  cd {shown_dir}; aiwf jpa-mt init --help\n"
+        "\nexplore:      cd {shown_dir}; aiwf events; aiwf diff; aiwf show plan\n\
+         your own session, with any chat:  cd {shown_dir}; aiwf jpa-mt init --help\n"
     ));
     story.end()
 }
@@ -112,11 +112,11 @@ fn new_session() -> NewSession {
     }
 }
 
-/// Shows what lies at the gate: a prompt with its anatomy, or a reply with its first lines.
+/// Shows what is at the gate: a prompt with its anatomy, or a reply with its first lines.
 fn show_gate(story: &mut Story, engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
     let id = Some(report.session_id.as_str());
     let stage = report.stage.map(Stage::as_str).unwrap_or_default();
-    let head = format!("{} {stage}, iteration {}, gate manual", report.phase, report.iteration);
+    let head = format!("{} {stage}, iteration {}, waiting for your approval", report.phase, report.iteration);
     if report.stage == Some(Stage::Prompt) {
         let (sections, metadata) = engine.explain_session(id)?;
         story.say(&anatomy(&head, &sections, &metadata));

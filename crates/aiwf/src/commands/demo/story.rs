@@ -1,4 +1,4 @@
-//! What a demo prints as it goes: sentences for people, and the commands they would type.
+//! The output of a demo: sentences for people, and the commands they would type.
 
 use std::io::Write as _;
 
@@ -10,7 +10,7 @@ use crate::output;
 pub(super) struct Story {
     out: Vec<u8>,
     is_quiet: bool,
-    /// Why the story could not be told to its end.
+    /// The error if the output could not be printed.
     unprinted: Option<Failure>,
 }
 
@@ -26,7 +26,7 @@ impl Story {
         self.out.clear();
         self.out.extend_from_slice(text.as_bytes());
         if let Err(failure) = output::print(|out| out.write_all(&self.out)) {
-            // The demo itself goes on: its files are worth having without the story.
+            // The demo continues: its files are useful without the output.
             self.is_quiet = true;
             self.unprinted = Some(failure);
         }
@@ -47,7 +47,7 @@ impl Story {
     }
 }
 
-/// A word as a shell takes it: quoted when it holds more than plain characters.
+/// A word quoted for a shell, if it needs quotes.
 pub(super) fn shell_word(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./+,:@%".contains(letter);
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
@@ -57,7 +57,7 @@ pub(super) fn shell_word(word: &str) -> String {
     if word.starts_with('-') { format!("'./{quoted}'") } else { format!("'{quoted}'") }
 }
 
-/// A number with what is counted.
+/// A number with its noun.
 pub(super) fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -7,21 +7,22 @@ use aiwf_engine::machine::LeftOut;
 use aiwf_engine::prompt::Recipe;
 use aiwf_engine::{
     BuildOptions, Built, ChangeDocument, ChangeFlags, Document, Durability, Engine, EngineError,
-    SectionContent, SessionDocument, left_out_lines, preview_json, prompt_json, read_stdin, read_text,
-    write_atomic,
+    ProjectParts, SectionContent, SessionDocument, left_out_lines, preview_json, prompt_json, read_stdin,
+    read_text, write_atomic,
 };
 
 use super::build_args::{ChangeArgs, CommonArgs, RecipeArgs, SessionArgs, ShowArgs};
 use crate::anatomy::anatomy;
 use crate::call_args::agreeing;
 use crate::clipboard;
+use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::progress::FileBar;
 use crate::usage_error::UsageError;
 
-/// Whether the anatomy is printed although nobody asked.
+/// Whether to print the anatomy even without `--explain`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Explain {
     Always,
@@ -83,7 +84,7 @@ fn show(show: &ShowArgs, engine: &Engine, output: &Output<'_>, explain: Explain)
     Ok(Exit::Done)
 }
 
-/// A flag about tools that would do nothing is an error.
+/// Refuses a tool flag that would have no effect.
 fn check_tools(show: &ShowArgs) -> Result<(), Failure> {
     let recipe = show.recipe.recipe();
     if show.tools && recipe != Recipe::Reply {
@@ -98,7 +99,7 @@ fn check_tools(show: &ShowArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says what was left out or altered, and what the receiver is held to.
+/// Reports what was left out or altered, and the limits of the receiver.
 pub(super) fn report(built: &Built) {
     output::problems(&built.problems);
     let cut: Vec<LeftOut> = built.left_out.iter().filter(|entry| entry.tokens.is_some()).cloned().collect();
@@ -110,14 +111,14 @@ pub(super) fn report(built: &Built) {
     }
     if let (Some(ability), Some(lowered_from)) = built.fs_ability() {
         output::say(&format!(
-            "fs ability {} instead of {}: the provider is held to reading, so the reply comes as text",
+            "fs ability {} instead of {}: the provider may only read, so the reply comes as text",
             ability.as_str(),
             lowered_from.as_str()
         ));
     }
 }
 
-/// The tools that go with the prompt by the API's own means.
+/// The tools in the payload.
 fn tools_text(built: &Built) -> String {
     let tools = built.payload().tools;
     if tools.is_empty() {
@@ -126,7 +127,7 @@ fn tools_text(built: &Built) -> String {
     format!("\n\n---\n\n{:#}", serde_json::json!(tools))
 }
 
-/// What is printed, in one text.
+/// The complete printed text.
 fn printed(built: &Built) -> String {
     built.prompt.full_prompt() + &tools_text(built)
 }
@@ -135,7 +136,10 @@ pub(super) fn explained(built: &mut Built) -> String {
     let metadata = built.metadata();
     let prompt = &built.prompt;
     let title = format!("{} prompt as {}", prompt.recipe().as_str(), prompt.format().as_str());
-    anatomy(&title, &prompt.sections(), &metadata)
+    let context = built.context.as_ref().and_then(aiwf_engine::ContextReport::line);
+    let context =
+        context.map(|line| format!("  project context: {}\n", escaped_line(&line))).unwrap_or_default();
+    anatomy(&title, &prompt.sections(), &metadata) + &context
 }
 
 pub(super) fn options(common: &CommonArgs) -> BuildOptions {
@@ -165,7 +169,7 @@ pub(super) fn check_stdin_is_asked_for_once(args: &RecipeArgs) -> Result<(), Fai
     Ok(())
 }
 
-/// Reads what the flags name.
+/// The inputs that the flags name.
 pub(super) struct Inputs<'a> {
     pub(super) engine: &'a Engine,
 }
@@ -225,6 +229,7 @@ impl Inputs<'_> {
                 (Some(session_dir), Some(phase), Some(iteration), Some(profile_prompt)) => {
                     Ok(SessionDocument {
                         tools: Vec::new(),
+                        project: ProjectParts::default(),
                         session_dir: session_dir.clone(),
                         phase: phase.as_str().to_owned(),
                         iteration,
@@ -232,6 +237,8 @@ impl Inputs<'_> {
                         fs_ability: None,
                         supports_system_prompt: None,
                         supports_file_attachments: None,
+                        comments: None,
+                        notes: None,
                         feedback: None,
                         rejected_reply: None,
                     })

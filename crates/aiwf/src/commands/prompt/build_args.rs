@@ -10,14 +10,14 @@ use super::name_parser;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecipeArgs {
-    /// A step of a session: plan, standards, code, review, feedback, what the profile asks for.
+    /// A step of a session: plan, standards, code, review, feedback, profile prompt.
     Session(SessionArgs),
-    /// A phase of a change: a system template, files, artifacts and thoughts, instructions.
+    /// A phase of a change: system template, files, artifacts, thoughts, instructions.
     Change(ChangeArgs),
     /// A turn of a workflow run, an agent session or a chat.
     #[command(after_help = "Example: aiwf prompt build workflow --input turn.json")]
     Workflow(DocumentArgs),
-    /// A reply to what an agent reported.
+    /// A reply to an agent's report.
     #[command(after_help = "Example: aiwf prompt build reply --input request.json")]
     Reply(DocumentArgs),
 }
@@ -47,11 +47,11 @@ pub(crate) struct ShowArgs {
     /// Include the tools that `prompt send --tools` would send; needs `--for`.
     #[arg(long, global = true, help_heading = "Tools")]
     pub(super) tools: bool,
-    /// Start tool servers that nobody agreed to yet, and remember that.
+    /// Start tool servers you have not agreed to yet, and remember your consent.
     #[arg(long, global = true, help_heading = "Tools")]
     pub(super) trust_servers: bool,
-    /// Copy it to the clipboard instead of printing it.
-    #[arg(long, global = true, help_heading = "How it is built", display_order = 900)]
+    /// Copy the prompt to the clipboard instead of printing it.
+    #[arg(long, global = true, help_heading = "Building", display_order = 900)]
     pub(super) copy: bool,
     #[command(subcommand)]
     pub(super) recipe: RecipeArgs,
@@ -62,19 +62,19 @@ pub(crate) struct ShowArgs {
     after_help = "Example:\n  aiwf prompt build session --session-dir .aiwf/sessions/ID --phase planning \\\n      --iteration 1 --profile-prompt prompt.md"
 )]
 pub(crate) struct SessionArgs {
-    /// A JSON document (`aiwf prompt schema session`), or - for the standard input; flags win over it.
+    /// A JSON document (`aiwf prompt schema session`), or - for stdin; flags override it.
     #[arg(long, value_name = "FILE|-")]
     pub(super) input: Option<PathBuf>,
-    /// The session's directory.
+    /// Session directory.
     #[arg(long, value_name = "DIR", required_unless_present = "input")]
     pub(super) session_dir: Option<String>,
-    /// The phase the session is in.
+    /// Phase that the session is in.
     #[arg(long, required_unless_present = "input", value_parser = name_parser(SessionPhase::ALL.map(SessionPhase::as_str), SessionPhase::from_name))]
     pub(super) phase: Option<SessionPhase>,
-    /// The iteration, from 1.
+    /// Iteration, counted from 1.
     #[arg(long, value_name = "N", required_unless_present = "input", value_parser = iteration)]
     pub(super) iteration: Option<u32>,
-    /// What the profile asks for, or - for the standard input.
+    /// File with the profile's prompt, or - for stdin.
     #[arg(long, value_name = "FILE|-", required_unless_present = "input")]
     pub(super) profile_prompt: Option<PathBuf>,
     #[command(flatten)]
@@ -86,22 +86,22 @@ pub(crate) struct SessionArgs {
     after_help = "Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'"
 )]
 pub(crate) struct ChangeArgs {
-    /// A JSON document (`aiwf prompt schema change`), or - for the standard input; flags add to it.
+    /// A JSON document (`aiwf prompt schema change`), or - for stdin; flags add to it.
     #[arg(long, value_name = "FILE|-")]
     pub(super) input: Option<PathBuf>,
-    /// The agent whose template is used: claude, codex, gemini, or one of your own.
+    /// Agent whose template to use: claude, codex, gemini, or one of your own.
     #[arg(long)]
     pub(super) agent: Option<String>,
-    /// The phase whose template is used: plan, challenge, implement, review, archive, or one of your own.
+    /// Phase whose template to use: plan, challenge, implement, review, archive, or one of your own.
     #[arg(long)]
     pub(super) phase: Option<String>,
-    /// What to do; @FILE reads it from a file, @- from the standard input, @@ stands for one @.
+    /// What to do; @FILE reads a file, @- reads stdin, @@ is a literal @.
     #[arg(long, value_name = "TEXT|@FILE", required_unless_present = "input", allow_hyphen_values = true)]
     pub(super) instructions: Option<String>,
-    /// Files the agent should know, by name, directory or pattern (repeatable).
+    /// Files to show the agent: name, directory or pattern (repeatable).
     #[arg(long = "file", value_name = "GLOB")]
     pub(super) files: Vec<String>,
-    /// What an earlier phase made (repeatable).
+    /// Result of an earlier phase (repeatable).
     #[arg(long = "artifact", value_name = "NAME=FILE", value_parser = name_and_file)]
     pub(super) artifacts: Vec<(String, String)>,
     /// Reasoning to carry over (repeatable).
@@ -113,7 +113,7 @@ pub(crate) struct ChangeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DocumentArgs {
-    /// A JSON document (`aiwf prompt schema RECIPE`), or - for the standard input.
+    /// A JSON document (`aiwf prompt schema RECIPE`), or - for stdin.
     #[arg(long, value_name = "FILE|-")]
     pub(super) input: PathBuf,
     #[command(flatten)]
@@ -121,36 +121,36 @@ pub(crate) struct DocumentArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How it is built")]
+#[command(next_help_heading = "Building")]
 pub(crate) struct CommonArgs {
-    /// How sections are written down; each recipe has its natural format.
+    /// Output format [default: the recipe's own].
     #[arg(long, value_parser = name_parser(Format::ALL.map(Format::as_str), Format::from_name))]
     pub(super) format: Option<Format>,
-    /// Provider it is for, built in or configured: what that provider can take shapes the prompt.
+    /// Provider the prompt is for; its capabilities shape the prompt.
     #[arg(long = "for", value_name = "PROVIDER")]
     pub(super) provider: Option<String>,
     /// What the receiver can do with files.
     #[arg(long, value_name = "ABILITY", value_parser = name_parser(FsAbility::ALL.map(FsAbility::as_str), FsAbility::from_name))]
     pub(super) fs_ability: Option<FsAbility>,
-    /// Whether the receiver takes system text apart from the user's.
+    /// Whether the receiver takes a separate system prompt.
     #[arg(long, value_name = "on|off", value_parser = on_off(), hide_possible_values = true)]
     pub(super) system_prompt: Option<bool>,
-    /// Whether files are named as `@path`, and opened or attached, instead of standing in the prompt.
+    /// Whether to reference files as `@path` instead of including their text.
     #[arg(long, value_name = "on|off", value_parser = on_off(), hide_possible_values = true)]
     pub(super) attachments: Option<bool>,
-    /// How many tokens it may have; optional parts are cut to fit.
+    /// Maximum number of tokens; optional parts are cut to fit.
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub(super) budget: Option<Tokens>,
-    /// Who counts; the vocabularies are exact.
+    /// Tokenizer to count with; all but `estimate` are exact.
     #[arg(long, value_parser = name_parser(Tokenizer::ALL.map(Tokenizer::as_str), Tokenizer::from_name))]
     pub(super) tokenizer: Option<Tokenizer>,
-    /// Write it to a file, all or nothing, instead of the standard output.
+    /// Write to this file atomically instead of stdout.
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Print its anatomy on the standard error: every section, its share, its source, kept or why not.
+    /// Print the anatomy to stderr: each section with its share, its source, and why it was kept or cut.
     #[arg(long)]
     pub(super) explain: bool,
-    /// Leave the text of the sections out of `--json`.
+    /// Omit the text of sections from `--json`.
     #[arg(long)]
     pub(super) no_content: bool,
 }
@@ -169,7 +169,7 @@ fn iteration(text: &str) -> Result<u32, String> {
 fn tokens(text: &str) -> Result<Tokens, String> {
     let digits = text.replace(['_', ','], "");
     match digits.parse() {
-        Ok(0) => Err("a budget of no tokens holds no prompt".to_owned()),
+        Ok(0) => Err("the budget must be at least 1 token".to_owned()),
         Ok(tokens) => Ok(Tokens(tokens)),
         Err(_) => Err("expected a number of tokens, such as 128000 or 128_000".to_owned()),
     }

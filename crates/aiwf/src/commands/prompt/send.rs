@@ -28,23 +28,23 @@ const SENDING: &str = "Sending";
 
 #[derive(Debug, Args)]
 pub(crate) struct SendArgs {
-    /// Who is asked: a built-in provider, or one of the configuration.
-    // An id of its own: the recipes have a `provider` too, whose flag is `--for`.
+    /// Provider to send to, built in or configured.
+    // A separate id: the recipes have a `provider` too, whose flag is `--for`.
     #[arg(id = "send_to", long = "provider", value_name = "NAME", global = true, help_heading = SENDING)]
     provider: Option<String>,
-    /// Keep request and reply in this directory, for a provider of type replay.
+    /// Record the request and its reply in this directory, for a provider of type replay.
     #[arg(long, value_name = "DIR", global = true, help_heading = SENDING)]
     record: Option<std::path::PathBuf>,
-    /// Say on the standard error what happens during the call, in lines of JSON.
+    /// Print call events to stderr, one line of JSON each.
     #[arg(long, global = true, help_heading = SENDING)]
     events: bool,
     /// Let the model call the tools of `[tools.grant] reply`.
     #[arg(long, global = true, help_heading = SENDING)]
     tools: bool,
-    /// How many rounds of tool calls there may be, instead of `[tools] max_rounds`.
+    /// Maximum number of tool-call rounds [default: `[tools] max_rounds`].
     #[arg(long, value_name = "N", global = true, help_heading = SENDING)]
     max_rounds: Option<NonZeroU32>,
-    /// Start tool servers you have not agreed to yet, and remember that.
+    /// Start tool servers you have not agreed to yet, and remember your consent.
     #[arg(long, global = true, help_heading = SENDING)]
     trust_servers: bool,
     #[command(subcommand)]
@@ -85,7 +85,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
         output::warn(warning);
     }
     for path in &sent.touched {
-        output::say(&format!("warning: the agent changed `{path}`, which it was not to touch"));
+        output::say(&format!("warning: the agent changed `{path}`, which it was not allowed to touch"));
     }
     let exit = if sent.touched.is_empty() { Exit::Done } else { Exit::Refused };
     let out = common.out.as_deref().filter(|path| *path != Path::new("-"));
@@ -106,7 +106,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
         }
         // A reply may have cost something, so it stays where it is.
         let kept = sent.keep_reply();
-        let hint = format!("the reply is kept in `{}`: copy it to a place with room", kept.display());
+        let hint = format!("the reply is kept in `{}`: copy it to a disk with free space", kept.display());
         Failure { advice: Some(Box::new(hint.into())), ..failure }
     })
 }
@@ -119,7 +119,7 @@ fn write(sent: &Sent, given: &Path, engine: &Engine) -> Result<(), Failure> {
         .map_err(|error| EngineError::from(error).about(given).into())
 }
 
-/// A failure in the words of who has no session that a retry would be for.
+/// Words a failure for a command without a session, which has no retry.
 fn without_a_session(error: SessionError) -> Failure {
     let advice = if let SessionError::Ask(error) = &error {
         Some(error.advice().replacing(&Action::Retry, &Action::SendPrompt))
@@ -130,7 +130,7 @@ fn without_a_session(error: SessionError) -> Failure {
     Failure { advice: advice.map(Box::new).or(failure.advice), ..failure }
 }
 
-/// Whether tools are used, and how; a flag that would do nothing is an error.
+/// The use of tools; a flag without effect is an error.
 fn tools(args: &SendArgs) -> Result<Option<ToolOptions>, Failure> {
     let recipe = args.recipe.recipe();
     if args.tools && recipe != Recipe::Reply {

@@ -66,17 +66,17 @@ fn goes_on(agent: Agent, login_hint: &str) {
 }
 
 #[test]
-fn claude_fails_and_goes_on() {
+fn claude_fails_and_resumes() {
     goes_on(CLAUDE, "log in by running `claude`");
 }
 
 #[test]
-fn codex_fails_and_goes_on() {
+fn codex_fails_and_resumes() {
     goes_on(CODEX, "log in with `codex login`");
 }
 
 #[test]
-fn gemini_fails_and_goes_on() {
+fn gemini_fails_and_resumes() {
     goes_on(GEMINI, "log in by running `gemini`");
 }
 
@@ -109,16 +109,16 @@ fn hangs(agent: Agent) {
 }
 
 #[test]
-fn claude_leaves_nobody_behind() {
+fn claude_leaves_no_process_behind() {
     hangs(CLAUDE);
 }
 
 #[test]
-fn codex_leaves_nobody_behind() {
+fn codex_leaves_no_process_behind() {
     hangs(CODEX);
 }
 
 #[test]
-fn gemini_leaves_nobody_behind() {
+fn gemini_leaves_no_process_behind() {
     hangs(GEMINI);
 }
