@@ -14,6 +14,7 @@ mod lab;
 mod measure;
 mod packages;
 mod peers;
+mod repositories;
 mod revision;
 mod session;
 mod sessions;
@@ -49,6 +50,8 @@ const BENCHES: &[Bench] = &[
     Bench { name: "list", run: sessions::list },
     Bench { name: "approve", run: sessions::approve },
     Bench { name: "whole-session", run: sessions::whole },
+    Bench { name: "do", run: repositories::whole },
+    Bench { name: "edits", run: examples::edits },
     Bench { name: "call", run: calls::call },
     Bench { name: "stream", run: calls::stream },
 ];
@@ -103,7 +106,7 @@ fn parse(words: &[String], names: &[&str]) -> Result<Args, Failure> {
         {
             if args.has(flag) {
                 return Err(Failure::usage(format!("`{flag}` cannot be used with `--against`: {why}"))
-                    .hint(format!("leave `{flag}` out")));
+                    .hint(format!("omit `{flag}`")));
             }
         }
     }

@@ -17,10 +17,10 @@ fn another_revision_is_optional() {
 fn another_revision_excludes_targets_and_other_packers() {
     assert_eq!(
         parsed(&["--against", "main", "--check"]).unwrap_err(),
-        "error: `--check` cannot be used with `--against`: targets belong to references\n\nhint: leave `--check` out\n"
+        "error: `--check` cannot be used with `--against`: targets belong to references\n\nhint: omit `--check`\n"
     );
     assert_eq!(
         parsed(&["--peers", "--against=main"]).unwrap_err(),
-        "error: `--peers` cannot be used with `--against`: only two builds of aiwf run\n\nhint: leave `--peers` out\n"
+        "error: `--peers` cannot be used with `--against`: only two builds of aiwf run\n\nhint: omit `--peers`\n"
     );
 }

@@ -1,11 +1,13 @@
-//! The slow suite `faults`: every command that changes a session, a change, a profile or a run, disturbed at every call that
-//! changes the disk.
+//! The slow suite `faults`: every command that changes a session, a change, a profile, a run or a repository, disturbed at every
+//! call that changes the disk.
 //!
 //! For each such call once the process is killed there, and once the call fails. Afterwards the journal must be
 //! intact, `status` must work, no profile may be broken, and running the command again must lead where an undisturbed
 //! run leads. A second part lets two processes race for one session. `AIWF_FAULTS=WORD` takes only the cases with that
-//! word in their names.
+//! word in their names. The commands about a repository make so many calls that an even sample of theirs is taken, unless
+//! `AIWF_FAULTS_EVERY_CALL` is set.
 
+mod changes;
 mod runs;
 
 use std::collections::BTreeMap;
@@ -39,6 +41,8 @@ const CALLS: [&str; 13] = [
 /// What each call fails with when it is made to fail.
 const FULL: &str = "ENOSPC";
 const BROKEN: &str = "EIO";
+/// The variable that asks for every call where a sample is taken.
+const EVERY_CALL: &str = "AIWF_FAULTS_EVERY_CALL";
 /// Rounds of two processes racing for one session.
 const RACES: usize = 100;
 /// How many faults are tried at the same time.
@@ -100,6 +104,10 @@ enum Act {
     Package,
     /// A command about a run, which may leave it waiting.
     Workflow(&'static [&'static str]),
+    /// A repository, and an agent that works in it.
+    Repository,
+    /// A command about a change in a repository, which may leave it waiting.
+    Do(&'static [&'static str]),
     /// The same, killed where a fault says.
     Killed(&'static str, &'static [&'static str]),
 }
@@ -111,6 +119,9 @@ use Act::{
 
 const TO_REPLY: &[Act] = &[Init, Approve];
 const TO_PLAN: &[Act] = &[Init, Approve, Respond("# Plan\n")];
+const REVISE: &[&str] = &["revise", "latest", "plan", "--reason", "smaller"];
+const TO_COMMENT: &[Act] =
+    &[Init, Approve, Respond("# Plan\n"), Change(&["comment", "latest", "plan:1", "Why?"])];
 const TO_CODE: &[Act] = &[Init, Approve, Respond("# Plan\n"), Approve, Approve, Respond(CODE)];
 const TO_EDIT: &[Act] = &[Init, Approve, Respond("# Plan\n"), Approve, EditPlan];
 const TO_END: &[Act] = &[
@@ -147,12 +158,45 @@ const CASES: &[Case] = &[
     Case { name: "approve a plan", before: TO_PLAN, words: &["approve"], stdin: "" },
     Case { name: "approve code", before: TO_CODE, words: &["approve"], stdin: "" },
     Case { name: "reject", before: TO_PLAN, words: &["reject", "--feedback", "shorter"], stdin: "" },
+    Case { name: "comment", before: TO_PLAN, words: &["comment", "latest", "plan:1", "Why?"], stdin: "" },
+    Case {
+        name: "comment from stdin",
+        before: TO_PLAN,
+        words: &["comment", "latest", "plan"],
+        stdin: "Why?\n",
+    },
+    Case {
+        name: "resolve a comment",
+        before: TO_COMMENT,
+        words: &["comment", "resolve", "latest", "1", "--dismiss"],
+        stdin: "",
+    },
+    Case {
+        name: "remove a comment",
+        before: TO_COMMENT,
+        words: &["comment", "rm", "latest", "1"],
+        stdin: "",
+    },
+    Case { name: "reject with comments", before: TO_COMMENT, words: &["reject"], stdin: "" },
+    Case {
+        name: "approve with a note",
+        before: TO_PLAN,
+        words: &["approve", "--note", "Be brief"],
+        stdin: "",
+    },
+    Case { name: "revise", before: TO_CODE, words: REVISE, stdin: "" },
+    Case { name: "revise a complete session", before: TO_END, words: REVISE, stdin: "" },
     Case { name: "retry", before: TO_PLAN, words: &["retry"], stdin: "" },
     Case { name: "restore", before: TO_EDIT, words: &["restore", "latest", "plan.md"], stdin: "" },
     Case { name: "rebind", before: TO_EDIT, words: &["approve", "--rebind"], stdin: "" },
     Case { name: "cancel", before: &[Init], words: &["cancel"], stdin: "" },
     Case { name: "accept", before: TO_PAUSE, words: &["approve", "--accept"], stdin: "" },
-    Case { name: "raise the cap", before: TO_PAUSE, words: &["approve", "--max-iterations", "2"], stdin: "" },
+    Case {
+        name: "raise the limit",
+        before: TO_PAUSE,
+        words: &["approve", "--max-iterations", "2"],
+        stdin: "",
+    },
     Case { name: "apply", before: TO_END, words: &["apply", "latest"], stdin: "" },
 ];
 
@@ -175,7 +219,7 @@ const IMPLEMENT_CHANGE: &[&str] = &["change", "implement", "login", "--yes"];
 const REVIEW_CHANGE: &[&str] = &["change", "review", "login", "--yes"];
 const IMPLEMENTATION: &str = "<task_status id=\"1.1\">COMPLETED</task_status>\n<<<FILE: schema.sql>>>\n-- none\n<<<FILE: b.txt>>>\nb\n";
 
-/// A second plan lies at its gate; approving it writes over the first.
+/// A second plan is at its gate; approving it writes over the first.
 const TO_SECOND_PLAN: &[Act] = &[
     Change(NEW_CHANGE),
     Change(PLAN_CHANGE),
@@ -238,6 +282,7 @@ enum Subject {
     Change,
     Profiles,
     Run,
+    Repository,
 }
 
 pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
@@ -249,11 +294,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
     let changes = CHANGE_CASES.iter().map(|case| (case, Subject::Change));
     let profiles = PROFILE_CASES.iter().map(|case| (case, Subject::Profiles));
     let runs = runs::CASES.iter().map(|case| (case, Subject::Run));
+    let repositories = changes::CASES.iter().map(|case| (case, Subject::Repository));
     let wanted = std::env::var("AIWF_FAULTS").unwrap_or_default();
-    let cases = sessions.chain(changes).chain(profiles).chain(runs);
+    let cases = sessions.chain(changes).chain(profiles).chain(runs).chain(repositories);
     for (case, subject) in cases.filter(|(case, _)| case.name.contains(&wanted)) {
         let started_at = Instant::now();
-        let n = disturb(&program, case, subject)?;
+        let is_sampled = subject == Subject::Repository && std::env::var_os(EVERY_CALL).is_none();
+        let sample = if is_sampled { changes::MAX_FAULTS } else { usize::MAX };
+        let n = disturb(&program, case, subject, sample)?;
         println!("   {}: {n} faults in {:.1} s", case.name, started_at.elapsed().as_secs_f64());
         n_faults += n;
     }
@@ -323,6 +371,10 @@ impl World {
                     runs::lay_out(&world)?;
                     continue;
                 }
+                Act::Repository => {
+                    changes::lay_out(&world)?;
+                    continue;
+                }
                 Killed(fault, words) => {
                     let output = world.traced(&["-e", fault], words, "")?;
                     if output.status.code().is_some_and(|code| code < 128) {
@@ -330,7 +382,7 @@ impl World {
                     }
                     continue;
                 }
-                Change(words) | Workflow(words) => {
+                Change(words) | Workflow(words) | Act::Do(words) => {
                     expect_done_or_waiting(&world.aiwf(words, "")?, "a step before the case")?;
                     continue;
                 }
@@ -352,7 +404,9 @@ impl World {
         let mut copy = Command::new("cp");
         copy.arg("-a").arg(self.project()).arg(self.home()).arg(directory.path());
         workspace::run(&mut copy)?;
-        Ok(Self { directory, program: self.program.clone() })
+        let copied = Self { directory, program: self.program.clone() };
+        changes::adopt_worktrees(&copied)?;
+        Ok(copied)
     }
 
     fn home(&self) -> PathBuf {
@@ -415,6 +469,7 @@ impl World {
             }
             Subject::Profiles => self.profiles(),
             Subject::Run => runs::standing(self),
+            Subject::Repository => changes::standing(self),
         }
     }
 
@@ -493,8 +548,8 @@ fn expect_done_or_waiting(output: &Output, what: &str) -> Result<(), Failure> {
     if output.status.code() == Some(3) { Ok(()) } else { expect_success(output, what) }
 }
 
-/// Disturbs a case at every call; the number of faults it survived.
-fn disturb(program: &Path, case: &Case, subject: Subject) -> Result<usize, Failure> {
+/// Disturbs a case at every call, or at an even sample of so many; the number of faults it survived.
+fn disturb(program: &Path, case: &Case, subject: Subject, sample: usize) -> Result<usize, Failure> {
     let before = World::after(program, case.before)?;
     let calm = before.copy()?;
     let trace = format!("trace={}", CALLS.join(","));
@@ -509,6 +564,7 @@ fn disturb(program: &Path, case: &Case, subject: Subject) -> Result<usize, Failu
             faults.push((call, format!("inject={call}:error={error}:when={number}")));
         }
     }
+    let faults = sampled(faults, sample);
     let next = AtomicUsize::new(0);
     let work = || -> Result<(), Failure> {
         while let Some((call, inject)) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -520,6 +576,7 @@ fn disturb(program: &Path, case: &Case, subject: Subject) -> Result<usize, Failu
                 Subject::Change => survive_change(&world, case, &expected),
                 Subject::Profiles => survive_profiles(&world, case, &expected),
                 Subject::Run => runs::survive(&world, case),
+                Subject::Repository => changes::survive(&world, case, &expected),
             };
             survived.map_err(|failure| failure.detail(format!("case `{}`, {inject}", case.name)))?;
         }
@@ -534,6 +591,14 @@ fn disturb(program: &Path, case: &Case, subject: Subject) -> Result<usize, Failu
         joined.collect::<Result<Vec<()>, Failure>>()
     })?;
     Ok(faults.len())
+}
+
+/// An even sample of at most so many: of the kills, and of the calls that fail.
+fn sampled(mut all: Vec<(&str, String)>, most: usize) -> Vec<(&str, String)> {
+    all.sort_by_key(|(_, inject)| inject.contains(":error="));
+    let n_all = all.len();
+    let is_taken = |idx: usize| n_all <= most || idx * most / n_all != (idx + 1) * most / n_all;
+    all.into_iter().enumerate().filter(|(idx, _)| is_taken(*idx)).map(|(_, one)| one).collect()
 }
 
 /// How often one thread made a call at most: a fault is counted for each thread by itself.

@@ -19,6 +19,7 @@ mod faults;
 mod mcp;
 mod namespace;
 mod npm;
+mod page;
 mod picture;
 mod record_demo;
 mod test;
@@ -38,6 +39,7 @@ Usage: cargo xtask <TASK>
 Tasks:
   test [--quick] [STEP…]     format, lints, tidy, all tests, doc tests, slow suites
                              --quick leaves the slow suites out; STEP runs only the steps named
+                             --update takes the book's pictures of the page anew, in the suite `page`
   tidy                       what no compiler checks: crate edges, manifests, names, messages, lists
   bench [OPTION…] [NAME…]    measures the binary against references in the same run
                              --against REV also builds the git revision REV below target/, runs it beside

@@ -40,7 +40,7 @@ fn without_ids(svg: &str) -> String {
 fn picked(story: &str) -> Vec<String> {
     let told = story.split_once("\n$ cd ").map_or(story, |(_, told)| told);
     let told = told.split_once('\n').map_or(told, |(_, told)| told);
-    let told = told.split("\n\nlook around").next().unwrap_or(told);
+    let told = told.split("\n\nexplore:").next().unwrap_or(told);
     let mut lines = vec!["$ aiwf demo".to_owned(), "…".to_owned()];
     lines.extend(told.lines().map(shortened));
     lines

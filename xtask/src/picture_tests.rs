@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn the_story_is_shown_from_its_first_command_to_its_end() {
     let story = "What this is.\n\n$ cd aiwf-demo\n$ aiwf do x\n\nA plan.\n\n$ aiwf approve\n\n\
-                 $ aiwf verify\n  journal intact\n\nlook around: here\nmore\n";
+                 $ aiwf verify\n  journal intact\n\nexplore:      here\nmore\n";
     let expected = [
         "$ aiwf demo",
         "…",

@@ -47,6 +47,11 @@ const SLOW: &[Suite] = &[
         needs: Some("npm with node 20 or newer, the network for the first time, and network namespaces"),
         run: crate::mcp::run,
     },
+    Suite {
+        name: "page",
+        needs: Some("Debian's chromium and chromium-driver, which it installs with apt-get"),
+        run: crate::page::run,
+    },
 ];
 
 /// Cases per property in `fuzz-smoke`; a plain test run has proptest's 256.
@@ -55,7 +60,10 @@ const MANY_CASES: &str = "1000";
 pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure> {
     let names: Vec<&str> =
         STEPS.iter().map(|step| step.name).chain(SLOW.iter().map(|suite| suite.name)).collect();
-    let args = Args::parse(words, &["--quick"], &names)?;
+    let args = Args::parse(words, &["--quick", "--update"], &names)?;
+    if args.has("--update") {
+        crate::page::update_pictures();
+    }
     let started_at = Instant::now();
     let mut n_passed = 0;
     for step in STEPS.iter().filter(|step| args.selects(step.name)) {

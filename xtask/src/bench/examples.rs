@@ -24,6 +24,16 @@ pub(super) fn fit(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     Ok(vec![Row::of_times("100,000 sections", &fit, ("sorting them", &sort)).at_most(5.0)])
 }
 
+/// Twice the edits, and twice the edits in twice the file, against once.
+pub(super) fn edits(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
+    let keys = ["mb_1_edits_500_s", "mb_1_edits_1000_s", "mb_2_edits_2000_s"];
+    let [half, once, twice] = lab.example_numbers("aiwf-reply", "edit_scaling", keys)?;
+    Ok(vec![
+        Row::of_times("1,000 edits of 1 MB", &once, ("500 edits of 1 MB", &half)).at_most(2.5),
+        Row::of_times("2,000 edits of 2 MB", &twice, ("1,000 edits of 1 MB", &once)).at_most(2.5),
+    ])
+}
+
 /// Fitting a conversation of 10,000 turns against a plain pass over the same list.
 pub(super) fn turns(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let [fit, pass] = lab.example_numbers("aiwf-prompt", "turns_scaling", ["fit_s", "pass_s"])?;

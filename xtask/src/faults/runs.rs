@@ -1,6 +1,6 @@
 //! Runs of a workflow package, disturbed: the model is a program that answers by where the run stands.
 //!
-//! The same prompt gets the same reply, so a run that was cut off is led on by saying that it should go on. What an
+//! The same prompt gets the same reply, so a run that was cut off is led on by saying that it should continue. What an
 //! undisturbed run comes to is known beforehand: its artifact, on record once, and a log with every call.
 
 use std::fmt::Write as _;
@@ -135,7 +135,7 @@ pub(super) fn survive(world: &World, case: &Case) -> Result<(), Failure> {
     for run in runs(world)? {
         check_whole(world, &run)?;
     }
-    // A turn that was cut off is gone on with; what begins a run is needed only when there is none yet.
+    // A turn that was cut off is resumed; what begins a run is needed only when there is none yet.
     let n_wanted = if case.name == "workflow fork" { 2 } else { 1 };
     let is_begun = ["workflow run", "workflow fork"].contains(&case.name) && runs(world)?.len() == n_wanted;
     let is_turn = ["workflow say", "workflow resume"].contains(&case.name);

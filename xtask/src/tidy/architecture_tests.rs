@@ -52,7 +52,7 @@ fn an_edge_that_does_not_exist_fails() {
 }
 
 #[test]
-fn every_crate_stands_in_the_table_and_back() {
+fn every_crate_is_in_the_table_and_back() {
     check(
         crate_edges,
         &tree(&[("p", &[]), ("new", &[]), ("e", &["p", "s"])]),
