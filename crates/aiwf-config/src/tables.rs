@@ -63,7 +63,7 @@ settings! {
     /// `.aiwf/project.md`, `AGENTS.md`, `CLAUDE.md`, `GEMINI.md`, `.cursor/rules/`, `.cursorrules` and
     /// `.github/copilot-instructions.md` that exists.
     pub ContextConfig from ContextLayer {
-        /// The files instead, in this order; they stay in the project, links resolved.
+        /// The files instead, in this order; they must be inside the project, after links are resolved.
         files: Option<Sourced<Vec<String>>> = Patterns;
     }
 }

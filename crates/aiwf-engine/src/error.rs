@@ -188,7 +188,7 @@ impl EngineError {
                 "replace the link with the file itself".into()
             }
             Self::OutsideProject { .. } => {
-                "copy the file into the project; an adopted change reads only files of the project".into()
+                "copy the file into the project: an adopted change reads only project files".into()
             }
             Self::NoDirectory { .. } | Self::NotADirectory { .. } => {
                 "check its spelling; `.aiwf/sessions/` holds a project's sessions".into()

@@ -252,7 +252,7 @@ fn change(
             (Some(text), added) => match file.content {
                 IntegrationContent::Own(own) if text == own => None,
                 IntegrationContent::Own(_) => {
-                    note = Some("it was changed since or made by someone else".to_owned());
+                    note = Some("it was changed since, or not written by aiwf".to_owned());
                     Some(text.to_owned())
                 }
                 content @ (IntegrationContent::JsonServer { .. } | IntegrationContent::TomlServer { .. }) => {
@@ -260,7 +260,7 @@ fn change(
                     let made_servers = added.is_some_and(|added| made_servers(added, content));
                     let edited = edit::remove(text, content, made_servers).map_err(unreadable)?;
                     if let edit::Edited::Foreign(found) = &edited {
-                        note = Some(format!("its entry starts something else: {found}"));
+                        note = Some(format!("its entry runs something else: {found}"));
                     }
                     Some(edited.text_or(text))
                 }

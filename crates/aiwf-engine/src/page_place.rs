@@ -29,7 +29,7 @@ pub struct PagePlace {
 /// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum PageTaken {
-    #[error("the page of this project is already served at {address}")]
+    #[error("this project's page is already open at {address}")]
     Served {
         /// Its address, without the secret.
         address: String,
@@ -52,7 +52,7 @@ impl PageTaken {
     pub fn hint(&self) -> String {
         match self {
             Self::Served { .. } => {
-                "open the address that the first `aiwf ui` printed, or end it with Ctrl-C".to_owned()
+                "open the address that the first `aiwf ui` printed, or stop it with Ctrl-C".to_owned()
             }
             Self::Store(error) => error.hint(),
             Self::Lock(error) => error.hint(),

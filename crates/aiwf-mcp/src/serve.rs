@@ -44,7 +44,7 @@ impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Loopback(error) => error.hint(),
-            Self::NoHandshake(_) => "add this command to the settings of an MCP client, which starts it",
+            Self::NoHandshake(_) => "an MCP client starts this command: add it to the client's settings",
         }
     }
 }

@@ -106,13 +106,13 @@ impl ToolName {
                  first prompt and stops at its gate."
             }
             Self::Comment => {
-                "Comment on lines of an artifact, or of a file that a session changes. The next prompt about it has \
-                 the comment. Commenting approves nothing and rejects nothing."
+                "Comment on lines of an artifact, or of a file that a session changes. The next prompt about it \
+                 includes the comment. Commenting does not approve or reject anything."
             }
             Self::ListComments => "List the comments of a session with where their lines are now.",
-            Self::ResolveComment => "Resolve or dismiss a comment, so that later prompts do not have it.",
+            Self::ResolveComment => "Resolve or dismiss a comment, so that later prompts leave it out.",
             Self::Revise => {
-                "Reopen an approved artifact of a session with a reason. What was made from it is made again."
+                "Reopen an approved artifact of a session with a reason. Everything built on it is made again."
             }
             Self::Approve => {
                 "Approve the pending prompt or reply of a session as it is on disk, and continue to the next decision."
@@ -185,7 +185,7 @@ impl ToolName {
                 json!({
                     "session": session(),
                     "number": { "type": "integer", "minimum": 1, "description": "The number of the comment." },
-                    "dismiss": { "type": "boolean", "default": false, "description": "Nothing will be done about it." },
+                    "dismiss": { "type": "boolean", "default": false, "description": "Dismiss it: nothing will be done about it." },
                 }),
                 &["session", "number"],
             ),
@@ -193,7 +193,7 @@ impl ToolName {
                 json!({
                     "session": session(),
                     "artifact": { "type": "string", "description": "The approved artifact, such as `plan`." },
-                    "reason": { "type": "string", "description": "What should be different." },
+                    "reason": { "type": "string", "description": "What should change." },
                     "expect": expect(),
                 }),
                 &["session", "artifact", "reason"],
@@ -211,7 +211,7 @@ impl ToolName {
                     "session": session(),
                     "feedback": {
                         "type": "string",
-                        "description": "What should change. May be left out if there are open comments.",
+                        "description": "What should change. Optional if there are open comments.",
                     },
                     "expect": expect(),
                 }),

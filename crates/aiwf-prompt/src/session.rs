@@ -119,9 +119,9 @@ pub struct SessionRequest {
     pub checks: Option<Box<Artifact>>,
     /// The review that a revision answers.
     pub review: Option<Artifact>,
-    /// Open comments of people on what the phase reads or makes.
+    /// People's open comments on what the phase reads or writes.
     pub comments: Option<Box<Text>>,
-    /// What people said when they approved what the phase reads.
+    /// Notes that people gave when they approved what the phase reads.
     pub notes: Option<Box<Text>>,
     /// The user's feedback on the rejected reply.
     pub feedback: Option<Text>,

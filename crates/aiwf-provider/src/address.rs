@@ -42,7 +42,7 @@ impl Address {
             return Err(format!("starts with `{}:`, not `http:` or `https:`", base.scheme()));
         }
         if base.fragment().is_some() {
-            return Err("holds a `#`".to_owned());
+            return Err("contains a `#`".to_owned());
         }
         let is_vendors = vendors.iter().any(|vendor| is_same_server(&base, vendor));
         let is_loopback = is_loopback(&base);

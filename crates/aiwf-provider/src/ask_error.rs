@@ -252,7 +252,7 @@ fn shown(duration: Duration) -> String {
 /// A time to the minute, as no clock of ours is asked where the user is.
 fn until_shown(until: Option<i64>) -> String {
     let time = until.and_then(|until| Timestamp::from_second(until).ok());
-    time.map_or_else(String::new, |time| time.strftime(" until %Y-%m-%d %H:%M UTC").to_string())
+    time.map_or_else(String::new, |time| time.strftime(", which resets at %Y-%m-%d %H:%M UTC").to_string())
 }
 
 impl AskError {
@@ -298,7 +298,7 @@ impl AskError {
             | Self::NoKey { hint, .. } => hint.clone().into(),
             Self::Failed { advice, .. } => Advice::clone(advice),
             Self::LimitReached { .. } => Advice::from(Action::Retry)
-                .then(" asks again once the limit is lifted; until then another provider can take over"),
+                .then(" asks again after the limit resets; until then, another provider can take over"),
             Self::KeyWithheld { provider, .. } => {
                 format!(
                     "name the same `base_url` in `[providers.{provider}]` of `~/.aiwf/config.toml` if you trust it"
@@ -310,7 +310,7 @@ impl AskError {
             Self::PromptTooLong { .. } => {
                 "set `[session] budget_tokens`, give fewer files, or use another provider".into()
             }
-            Self::Status { status: 300..=399, .. } => "set `base_url` to where the server is".into(),
+            Self::Status { status: 300..=399, .. } => "set `base_url` to the address of the server".into(),
             Self::Status { status: 400 | 413 | 422, .. } => {
                 "fix the reported setting: `model` and `max_output_tokens` of the provider, or the prompt's size"
                     .into()

@@ -208,7 +208,7 @@ fn what_cannot_be_kept_fails_the_recording() {
     let world = World::new(before());
     let error = world.record(|directory| symlink("a.txt", directory.join("link")).unwrap()).unwrap_err();
     assert_eq!(error.path, Path::new("link"));
-    assert_eq!(error.source.to_string(), "it is a link, or behind one");
+    assert_eq!(error.source.to_string(), "it is a link, or reached through one");
     let error = world.record(|directory| fs::write(directory.join("a:b"), "x").unwrap()).unwrap_err();
     assert_eq!(
         (error.path.to_str(), error.source.to_string().as_str()),

@@ -398,7 +398,7 @@ fn refusals_say_what_is_possible() {
     session.write_prompt();
     let refusal = session.run(Command::Accept { by: person() }).unwrap_err();
     insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
-    cannot accept now: the planning prompt waits for approval
+    cannot accept now: the planning prompt is waiting for approval
     [Approve, Reject, Cancel]
     ");
     session.run(Command::Cancel { by: person(), reason: None }).unwrap();

@@ -234,7 +234,7 @@ pub enum Event {
         /// Whether the project's checks run before the next phase.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         runs_checks: bool,
-        /// What the approver said for the phases that follow.
+        /// The approver's note for the following phases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
@@ -343,7 +343,7 @@ pub enum Event {
     Reopened {
         /// Who reopened it.
         by: Actor,
-        /// What should be different; missing in journals of 0.1.0.
+        /// What should change; missing in journals of 0.1.0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
     },
@@ -351,9 +351,9 @@ pub enum Event {
     Revised {
         /// Who reopened it.
         by: Actor,
-        /// The phase that gives it.
+        /// The phase that produces it.
         phase: Phase,
-        /// What should be different.
+        /// What should change.
         reason: String,
     },
     /// A person commented on lines of an artifact or of a changed file.

@@ -45,9 +45,9 @@ pub enum Refusal {
     #[error("`{path}` has not been approved")]
     NotBound { path: String },
     /// The code of the session is in the project.
-    #[error("the session is applied, so nothing of it can be reopened")]
+    #[error("the session has been applied, so its artifacts can no longer be reopened")]
     Applied,
-    #[error("`{artifact}` is a verdict, and a verdict cannot be reopened")]
+    #[error("`{artifact}` is a verdict, and verdicts cannot be reopened")]
     Verdict { artifact: String },
     /// Only what is approved, and behind the session, can be reopened.
     #[error("`{artifact}` is not approved: {situation}")]
@@ -59,13 +59,13 @@ pub enum Refusal {
     },
     #[error("the text is empty")]
     EmptyRemark,
-    #[error("the text has {n_bytes} bytes, and at most {max} are allowed")]
+    #[error("the text has {n_bytes} bytes, more than the {max} allowed")]
     LongRemark { n_bytes: usize, max: usize },
-    #[error("the session has {max} comments, and no more are allowed")]
+    #[error("the session already has {max} comments, the most it can have")]
     TooManyComments { max: u32 },
     #[error("there is no comment {number}")]
     NoComment { number: u32, known: Vec<u32> },
-    #[error("comment {number} is {} already", resolution.as_str())]
+    #[error("comment {number} is already {}", resolution.as_str())]
     CommentSettled { number: u32, resolution: Resolution },
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn situation(state: &State) -> String {
     match &state.step {
         Step::NotCreated => "there is no session yet".to_owned(),
         Step::PromptWanted { phase, .. } => format!("the {phase} prompt has not been written yet"),
-        Step::PromptReady => format!("the {phase} prompt waits for approval"),
+        Step::PromptReady => format!("the {phase} prompt is waiting for approval"),
         Step::AskWanted => format!("the {phase} prompt has not been sent yet"),
         Step::Asked { is_free: true } => format!("the {phase} reply is pending"),
         Step::Asked { is_free: false } => {
@@ -115,11 +115,11 @@ pub(crate) fn situation(state: &State) -> String {
         }
         Step::AskFailed { .. } => format!("the provider did not answer the {phase} prompt"),
         Step::ReplyReady { problems } if problems.is_empty() => {
-            format!("the {phase} reply waits for approval")
+            format!("the {phase} reply is waiting for approval")
         }
         Step::ReplyReady { .. } => format!("the {phase} reply has problems"),
         Step::Paused(Pause::IterationCap) => {
-            format!("phase {phase} asked for another round, and no more are allowed")
+            format!("phase {phase} asked for another round, but the limit is reached")
         }
         Step::Paused(Pause::Verdict) => match state.change.verdicts.get(&phase) {
             Some(verdict) => format!("the verdict of phase {phase} is {}", verdict.as_str()),
@@ -136,7 +136,7 @@ pub(crate) fn situation(state: &State) -> String {
         }
         Step::ChecksWanted => format!("the checks of phase {phase} are running, and one failed"),
         Step::Paused(Pause::CheckConsent) => {
-            format!("the checks of phase {phase} wait for your consent to their commands")
+            format!("the checks of phase {phase} are waiting for your consent to their commands")
         }
         Step::Paused(Pause::Checks) => format!("the checks of phase {phase} failed"),
         Step::Paused(Pause::Budget) => format!("the {phase} prompt may cost more than the budget allows"),

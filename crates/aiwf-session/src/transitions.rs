@@ -22,8 +22,7 @@ const MAX_ROUND: u32 = 2;
 
 /// A Markdown table of what each command does in each situation; anything not listed is refused.
 pub fn transition_table(flow: &Flow) -> String {
-    let mut table =
-        String::from("| where the session stands | command | where it stands then |\n|---|---|---|\n");
+    let mut table = String::from("| state | command | new state |\n|---|---|---|\n");
     let flow = flow.clone().capped(MAX_ROUND);
     let mut seen: Vec<(String, u32, String)> = Vec::new();
     let mut open = vec![State::default()];

@@ -6,7 +6,7 @@ fn every_shipped_flow_is_walked_from_end_to_end() {
         let table = transition_table(flow);
         for spec in &flow.phases {
             assert!(
-                table.contains(&format!("the {} reply waits for approval", spec.name)),
+                table.contains(&format!("the {} reply is waiting for approval", spec.name)),
                 "{}:\n{table}",
                 flow.name
             );

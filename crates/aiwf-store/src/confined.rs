@@ -27,7 +27,7 @@ pub enum ConfinedError {
     #[error("there is no such file or directory")]
     Missing,
     /// It is a link, or its path leads through one.
-    #[error("it is a link, or behind one")]
+    #[error("it is a link, or reached through one")]
     Link,
     /// A directory was expected.
     #[error("it is not a directory")]

@@ -51,7 +51,10 @@ fn a_link_instead_of_any_file_is_neither_read_nor_written_through() {
         symlink(&outside, world.session().join(name)).unwrap();
         assert!(matches!(ledger.read(name), Err(ConfinedError::Link)), "{name}");
         assert!(matches!(ledger.sha256(name), Err(ConfinedError::Link)), "{name}");
-        assert_eq!(refusal(ledger.write(name, b"x", Durability::Process)), "it is a link, or behind one");
+        assert_eq!(
+            refusal(ledger.write(name, b"x", Durability::Process)),
+            "it is a link, or reached through one"
+        );
     }
     let journal =
         Journal::<serde_json::Value>::open_path(&world.session().join("journal.jsonl")).unwrap_err();

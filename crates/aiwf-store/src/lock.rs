@@ -24,7 +24,7 @@ pub struct Lock {
 
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    #[error("another aiwf is working on this session")]
+    #[error("another aiwf process is working on this session")]
     Taken,
     #[error("could not lock `{}`", path.display())]
     Unusable {

@@ -31,7 +31,7 @@ impl Remark {
         };
         let on = format!("{}{}", report.on, lines(&report.lines));
         let now = match report.now.fate {
-            LineFate::Deleted => Some(format!("its lines are deleted in {}", report.now.on)),
+            LineFate::Deleted => Some(format!("its lines were deleted in {}", report.now.on)),
             LineFate::Edited => Some(format!("edited in {}{}", report.now.on, lines(&report.now.lines))),
             LineFate::Unchanged => Some(format!("now {}{}", report.now.on, lines(&report.now.lines))),
         };

@@ -67,26 +67,26 @@ pub(crate) async fn decide(
 /// What a check of a pasted reply says; the reply itself stays in its field.
 fn checked(problems: &[String]) -> Refusal {
     if problems.is_empty() {
-        return Refusal::new(StatusCode::OK, "The reply can be read. Nothing was taken yet.", None);
+        return Refusal::new(StatusCode::OK, "The reply can be parsed. It has not been submitted yet.", None);
     }
     let noun = if problems.len() == 1 { "problem" } else { "problems" };
     let message = format!("the reply has {} {noun}\n{}", problems.len(), problems.join("\n"));
     Refusal::new(
         StatusCode::OK,
         message,
-        Some("fix the reply below, or take it as it is with Respond".to_owned()),
+        Some("fix the reply below, or submit it as it is with Respond".to_owned()),
     )
 }
 
 fn no_text() -> Refusal {
-    Refusal::invalid("the text is empty", "fill in the text field beside the button")
+    Refusal::invalid("the text is empty", "fill in the text field next to the button")
 }
 
 pub(crate) fn moved(what: &str) -> Refusal {
     Refusal::new(
         StatusCode::CONFLICT,
-        format!("{what} changed since this page showed it; nothing was decided"),
-        Some("what is there now is below: look at it, then decide".to_owned()),
+        format!("{what} changed since this page was loaded; nothing was decided"),
+        Some("the current version is below: review it, then decide".to_owned()),
     )
 }
 
@@ -102,7 +102,7 @@ fn act(engine: &Engine, id: &str, verb: &str, fields: &Fields) -> Result<(), Ref
         _ => {}
     }
     let gate = seen::from_field(fields.text("gate"))
-        .ok_or_else(|| Refusal::invalid("the form names no gate", "open the page again"))?;
+        .ok_or_else(|| Refusal::invalid("the form does not name a gate", "open the page again"))?;
     let deciding = engine.clone().deciding_on(gate.clone());
     // These are about the whole session, and the engine knows no gate for them.
     if matches!(verb, "cancel" | "undo" | "restore" | "continue") && !engine.seen_gate(which)?.is_same(&gate)
@@ -132,7 +132,7 @@ fn act(engine: &Engine, id: &str, verb: &str, fields: &Fields) -> Result<(), Ref
             let rounds = fields.text("value").parse::<u32>();
             let rounds = rounds
                 .ok()
-                .ok_or_else(|| Refusal::invalid("that is no number of rounds", "open the page again"))?;
+                .ok_or_else(|| Refusal::invalid("that is not a number of rounds", "open the page again"))?;
             deciding.raise_cap(which, rounds).map(drop)?;
         }
         "restore" => engine.restore(which, fields.text("value"))?,
@@ -162,7 +162,8 @@ fn comment(engine: &Engine, id: &str, fields: &Fields) -> Result<(), Refusal> {
 /// Resolves or dismisses a comment.
 fn settle(engine: &Engine, id: &str, verb: &str, fields: &Fields) -> Result<(), Refusal> {
     let number = fields.text("number").parse::<u32>();
-    let number = number.ok().ok_or_else(|| Refusal::invalid("that is no comment", "open the page again"))?;
+    let number =
+        number.ok().ok_or_else(|| Refusal::invalid("that is not a comment", "open the page again"))?;
     let how = if verb == "resolve" { Resolution::Resolved } else { Resolution::Dismissed };
     engine.resolve_comment(Some(id), number, how)?;
     Ok(())

@@ -78,7 +78,7 @@ async fn judge(site: &Arc<Site>, request: Request, next: Next) -> Response {
             return see_other(&next_path(fields.text("next")));
         }
         if !site.entry.is_form_token(&cookie, fields.text("token")) {
-            return plain(StatusCode::FORBIDDEN, "the form is not from this page: open the page again");
+            return plain(StatusCode::FORBIDDEN, "the form did not come from this page: open the page again");
         }
         parts.extensions.insert(Form(fields));
     }
@@ -114,7 +114,7 @@ async fn enter(site: &Arc<Site>, body: Body) -> Response {
             }
             Site::entry_page(
                 &next,
-                "That code is not right, or it was used already. The terminal shows the newest one.",
+                "That code is wrong or was already used. The terminal shows the latest one.",
             )
         }
         Err(error) => plain(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),

@@ -94,7 +94,7 @@ fn inbox(engine: &Engine, fields: &Fields) -> Result<Inbox, Refusal> {
     let needs_someone = |entry: &SessionEntry| entry.waits_for.is_some() || !is_in_progress(entry);
     let (waiting, running): (Vec<_>, Vec<_>) = open.into_iter().partition(needs_someone);
     let groups = vec![
-        group(engine, fields, "waiting", "Waiting for you", "Nothing waits for you.", waiting),
+        group(engine, fields, "waiting", "Waiting for you", "Nothing is waiting for you.", waiting),
         group(engine, fields, "running", "Running", "Nothing is running.", running),
         group(engine, fields, "ended", "Ended", "Nothing has ended yet.", ended),
     ];

@@ -67,7 +67,7 @@ impl LiveLog {
             }
             CallEvent::Restarted => {
                 self.text.clear();
-                self.line("the call is made again".to_owned());
+                self.line("making the call again".to_owned());
             }
             CallEvent::ToolStarted { name, about } => self.line(format!("tool {name} {about}")),
             CallEvent::ToolEnded { name, error: Some(error), .. } => {

@@ -239,10 +239,10 @@ pub(crate) async fn pin(
         let listed = toolbox.list(Some(name))?;
         let is_same = listed.iter().flat_map(|server| &server.tools).any(|tool| tool.sha256 == shown);
         if !is_same {
-            let hint = Some("look at the tool again, then pin it".to_owned());
+            let hint = Some("review the tool again, then pin it".to_owned());
             return Err(Refusal::new(
                 StatusCode::CONFLICT,
-                "the tool changed since this page showed it",
+                "the tool changed since this page was loaded",
                 hint,
             ));
         }

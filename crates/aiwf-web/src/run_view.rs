@@ -307,8 +307,8 @@ pub(crate) async fn say(
             return Ok(());
         }
         if engine.journal_bytes(&which) != fields.text("position").parse().ok() {
-            let hint = "what is there now is below: read it, then answer".to_owned();
-            let message = "the run went on since this page showed it; nothing was said";
+            let hint = "the current version is below: read it, then answer".to_owned();
+            let message = "the run continued since this page was loaded; nothing was sent";
             return Err(Refusal::new(StatusCode::CONFLICT, message, Some(hint)));
         }
         let mut run = engine.open_run(&which, None)?;
@@ -316,7 +316,7 @@ pub(crate) async fn say(
             run.resume(fields.filled("text").as_deref())?;
             return Ok(());
         }
-        let empty = || Refusal::invalid("the text is empty", "fill in the text field beside the button");
+        let empty = || Refusal::invalid("the text is empty", "fill in the text field next to the button");
         let text = if fields.has("question") { answer(&fields) } else { fields.filled("text") };
         run.say(&text.ok_or_else(empty)?)?;
         Ok(())

@@ -127,7 +127,7 @@ impl Site {
             Ok(html) => html_response(status, html),
             Err(error) => {
                 debug_assert!(false, "{template}: {error:#}");
-                plain(StatusCode::INTERNAL_SERVER_ERROR, "the page could not be made; please report it")
+                plain(StatusCode::INTERNAL_SERVER_ERROR, "the page could not be rendered; please report it")
             }
         }
     }

@@ -243,12 +243,14 @@ fn words(event: &Event) -> (String, &'static str) {
         Event::CheckRan(result) => return (format!("check {} failed", result.name), "bad"),
         Event::ChecksFinished => "checks done".to_owned(),
         Event::ChecksHeld { names } => {
-            return (format!("checks wait for your consent: {}", names.join(", ")), "bad");
+            return (format!("checks are waiting for your consent: {}", names.join(", ")), "bad");
         }
         Event::SentBack { by: actor, feedback } => {
             return (format!("sent back by {}: {feedback}", by(actor)), "bad");
         }
-        Event::PromptWithdrawn { .. } => "prompt withdrawn: another provider needs another one".to_owned(),
+        Event::PromptWithdrawn { .. } => {
+            "prompt withdrawn: the new provider needs a different one".to_owned()
+        }
         Event::ResponseRejected { by: actor, feedback, .. } => {
             return (format!("reply rejected by {}: {feedback}", by(actor)), "bad");
         }
@@ -262,7 +264,7 @@ fn words(event: &Event) -> (String, &'static str) {
         Event::Accepted { by: actor } => {
             return (format!("accepted despite the review by {}", by(actor)), "good");
         }
-        Event::AgentChosen { phase, agent } => format!("{phase} is assigned to {}", agent.provider),
+        Event::AgentChosen { phase, agent } => format!("{phase} assigned to {}", agent.provider),
         Event::InstructionsAdded { phase, .. } => format!("instructions for {phase} added"),
         Event::FilesAdded { phase, patterns } => format!("{phase} also sees {}", patterns.join(", ")),
         Event::WriteAllowed => "the agent may edit the project directly".to_owned(),

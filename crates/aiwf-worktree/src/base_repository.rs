@@ -257,7 +257,7 @@ pub(crate) fn init(
     // The setting is for repositories that have no files of their own.
     let settings: Vec<(String, String)> =
         git.settings.iter().filter(|(name, _)| name != "core.bare").cloned().collect();
-    Git { settings: &settings, ..*git }.output("make a repository", &all, Vec::new())?;
+    Git { settings: &settings, ..*git }.output("create a repository", &all, Vec::new())?;
     Ok(())
 }
 

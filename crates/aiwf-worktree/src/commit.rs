@@ -323,7 +323,7 @@ impl Repository {
             if !new.is_empty() {
                 // They were not known before, so they are not now.
                 let args = [&["rm", "-q", "-f", "--cached", "--ignore-unmatch"], &FROM_STDIN[..]].concat();
-                drop(git.run("put the index back", &args, joined(new)));
+                drop(git.run("restore the index", &args, joined(new)));
             }
             return Err(WorktreeError::CommitRefused { message: output.message() });
         }
@@ -385,7 +385,7 @@ impl Repository {
         // What runs after a checkout is about the user's own.
         let quiet = [("core.hooksPath".to_owned(), "/dev/null".to_owned())];
         let git = as_user(top, &quiet, self);
-        let action = "check the commit out";
+        let action = "check out the commit";
         git.output(action, &["checkout", "-q", "--no-track", "-b", branch, commit], Vec::new())?;
         let brought = Brought::check(options, &self.below)?;
         for path in &brought.copied {
@@ -440,7 +440,7 @@ impl Repository {
         before: Option<&str>,
         reason: &str,
     ) -> Result<Committed, WorktreeError> {
-        let action = "bring the commit over";
+        let action = "copy the commit";
         let cloned = as_user(&clone.top, &[], self);
         let commit = cloned.output(action, &["rev-parse", "--verify", "HEAD^{commit}"], Vec::new())?;
         let commit = String::from_utf8_lossy(&commit).trim_end().to_owned();

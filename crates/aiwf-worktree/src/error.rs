@@ -168,7 +168,7 @@ impl WorktreeError {
             }
             Self::Stopped => "run it again when you are ready".into(),
             Self::Io { action, path, .. } => format!(
-                "check that you may {action} `{}` and that the disk has room, then run it again",
+                "check that you may {action} `{}` and that the disk is not full, then run it again",
                 path.display()
             )
             .into(),

@@ -126,7 +126,7 @@ impl Manifest {
             Ok(Version { format: FORMAT }) => Ok(serde_json::from_slice(&bytes).ok()),
             Ok(_) => Err(WorktreeError::Damaged {
                 at: at.to_owned(),
-                message: "another version of aiwf made it".to_owned(),
+                message: "another version of aiwf created it".to_owned(),
             }),
             Err(_) => Ok(None),
         }

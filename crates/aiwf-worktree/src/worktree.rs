@@ -276,7 +276,7 @@ impl Worktree {
             }
             self.put_back(&scan, stop)?;
         }
-        Err(self.damaged("it cannot be put back to its base".to_owned()))
+        Err(self.damaged("it cannot be reset to its base".to_owned()))
     }
 
     fn put_back(&self, scan: &Scan, stop: &Stop) -> Result<(), WorktreeError> {
@@ -518,7 +518,7 @@ fn check_is_ours(at: &Path) -> Result<(), WorktreeError> {
     }
     Err(WorktreeError::Damaged {
         at: at.to_owned(),
-        message: "it has files that aiwf did not make".to_owned(),
+        message: "it has files that aiwf did not create".to_owned(),
     })
 }
 

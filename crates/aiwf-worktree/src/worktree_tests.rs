@@ -553,7 +553,7 @@ fn a_directory_that_is_no_worktree_is_never_removed() {
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, text.replacen("\"format\":1", "\"format\":2", 1)).unwrap();
     let error = Worktree::open(&project.at()).unwrap_err().to_string();
-    assert!(error.ends_with("another version of aiwf made it"), "{error}");
+    assert!(error.ends_with("another version of aiwf created it"), "{error}");
     assert!(worktree.root().exists());
 }
 

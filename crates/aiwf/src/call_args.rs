@@ -138,7 +138,7 @@ pub(crate) struct NewSessionArgs {
 // Who is asked from here on, and whether a limit is waited for.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SwitchArgs {
-    /// Use this provider for the current phase, and for what follows an approval.
+    /// Use this provider for the current phase, or after an approval for the following ones.
     #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
     /// Model to ask, instead of the configured one.

@@ -160,7 +160,7 @@ fn one_line(description: &str) -> String {
     format!("{}…", whole_words.trim_end_matches([',', ';', ':']))
 }
 
-/// An AI workflow engine: `aiwf do` changes a repository, with you at each gate.
+/// An AI workflow engine: `aiwf do` changes a repository; you decide at each gate.
 #[derive(Debug, Parser)]
 #[command(
     name = "aiwf",
@@ -264,7 +264,7 @@ lean_twin! {
             after_help = "Examples:\n  claude mcp add aiwf -- aiwf mcp\n  aiwf mcp --http 8765 --token-file token"
         )]
         Mcp(McpArgs),
-        /// Serve a local page to look at sessions and decide.
+        /// Serve a local page to inspect sessions and make decisions.
         #[command(after_help = "Examples:\n  aiwf ui\n  aiwf ui --port 8765 --no-open")]
         Ui(UiArgs),
         /// Import spec-kit, OpenSpec or Claude Code commands as flows.
@@ -285,7 +285,7 @@ lean_twin! {
             after_help = "Examples:\n  aiwf trust list\n  aiwf trust add provider our-agent\n  aiwf trust remove provider our-agent"
         )]
         Trust(CommandGroup<TrustCommand>),
-        /// List, run and agree to the project's checks.
+        /// List, run and allow the project's checks.
         #[command(
             after_help = "Examples:\n  aiwf checks list\n  aiwf checks allow\n  aiwf checks run tests"
         )]

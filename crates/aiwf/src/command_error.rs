@@ -54,7 +54,7 @@ impl CommandError {
         match self {
             Self::NoCurrentDir(_) => "change to a directory that exists".to_owned(),
             Self::Unprintable(_) => {
-                "redirect the output to a disk with free space; the command's work is done and need not be repeated"
+                "redirect the output to a disk with free space; there is no need to run it again: its work is done"
                     .to_owned()
             }
             Self::NoTerminal(_) => "pass the text with `--input`, or through a pipe".to_owned(),

@@ -331,7 +331,7 @@ fn session_errors() -> Vec<Sample> {
         }],
         UnsafeFile => [SessionError::UnsafeFile {
             path: text(".aiwf/sessions/x/code"),
-            problem: text("it is a link, or behind one"),
+            problem: text("it is a link, or reached through one"),
         }],
         RecordingPlace => [SessionError::RecordingPlace { path: text(".aiwf/sessions") }],
         SendFailed => [SessionError::SendFailed {
@@ -506,7 +506,7 @@ fn refusals() -> Vec<Sample> {
         Verdict => [Refusal::Verdict { artifact: text("review") }],
         NotApproved => [Refusal::NotApproved {
             artifact: text("plan"),
-            situation: text("the plan reply waits for approval"),
+            situation: text("the plan reply is waiting for approval"),
             possible: vec![Action::Approve, Action::Reject],
         }],
         EmptyRemark => [Refusal::EmptyRemark],
@@ -642,7 +642,7 @@ fn engine_errors() -> Vec<Sample> {
             EngineError::Document {
                 recipe: "session",
                 place: Some(text("files[0].path")),
-                message: text("expected a text, found a number"),
+                message: text("expected a string, found a number"),
                 hint: None,
             },
             EngineError::Document {

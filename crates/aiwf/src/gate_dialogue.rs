@@ -186,7 +186,9 @@ fn choices(report: &SessionReport) -> Vec<Choice> {
         Some(WaitsFor::Retry) => {
             vec![('t', "ask again"), ('v', "view prompt"), ('s', "switch agent"), LEAVE]
         }
-        Some(WaitsFor::CheckConsent) => vec![('c', "look at the commands and agree"), ('d', "diff"), LEAVE],
+        Some(WaitsFor::CheckConsent) => {
+            vec![('c', "review the commands and allow them"), ('d', "diff"), LEAVE]
+        }
         Some(WaitsFor::Decision) if report.status == SessionStatus::Paused => {
             let mut choices = vec![('a', "accept it as it is"), ('r', "reject with feedback"), ('d', "diff")];
             if report.checks.iter().any(|check| !check.passed) {

@@ -157,7 +157,7 @@ fn what_waits(report: &SessionReport) -> String {
         Some(WaitsFor::NextPhase) => "the next phase starts when you approve".to_owned(),
         Some(WaitsFor::Budget) => "the budget is used up".to_owned(),
         Some(WaitsFor::Answer) => "waiting for your answer".to_owned(),
-        None => "nothing waits".to_owned(),
+        None => "nothing is waiting".to_owned(),
     }
 }
 

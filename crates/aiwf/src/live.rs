@@ -105,7 +105,7 @@ impl Shown {
             CallEvent::Restarted => {
                 if !self.current.is_empty() {
                     self.current.clear();
-                    self.dim("(the answer starts again)");
+                    self.dim("(the reply starts over)");
                 }
             }
             CallEvent::ToolStarted { name, about } => self.dim(format!("· {name} {about}").trim_end()),

@@ -363,7 +363,7 @@ fn find(choices: &[Choice], word: &str) -> Result<String, String> {
     let by_number = || word.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
     let found = by_name.or_else(by_number).map(|choice| choice.value.clone());
     found.ok_or_else(|| match choices.len() {
-        0 => "there are no choices: `/say TEXT` answers in words".to_owned(),
+        0 => "there are no choices: answer in words with `/say TEXT`".to_owned(),
         n_choices => format!("enter a number from 1 to {n_choices}"),
     })
 }

@@ -260,7 +260,7 @@ pub(crate) fn verified(verified: &RunVerified, output: &Output<'_>) -> Result<Ex
     let exit = if verified.problems.is_empty() { Exit::Done } else { Exit::Refused };
     if let Some(n_bytes) = verified.torn_bytes {
         output::warn(&format!(
-            "the journal ends in the middle of event {} ({n_bytes} bytes); the next command drops them",
+            "the journal ends in the middle of event {} ({n_bytes} bytes); the next command drops this partial line",
             verified.events + 1
         ));
     }

@@ -261,13 +261,10 @@ fn waiting_for_you(report: &SessionReport) -> Option<&'static str> {
         WaitsFor::Retry if report.limit_until.is_some() => Some("waiting for a usage limit to end"),
         WaitsFor::Retry if is_waiting => Some("waiting for you to retry the call"),
         WaitsFor::NextPhase => Some("waiting for you to start the next phase"),
-        WaitsFor::PromptApproval
-        | WaitsFor::ReplyApproval
-        | WaitsFor::Reply
-        | WaitsFor::Retry
-        | WaitsFor::Budget
-        | WaitsFor::Decision
-        | WaitsFor::Answer => None,
+        WaitsFor::Budget => Some("paused: the budget is used up"),
+        WaitsFor::Decision => Some("waiting for your decision"),
+        WaitsFor::Answer => Some("waiting for your answer"),
+        WaitsFor::PromptApproval | WaitsFor::ReplyApproval | WaitsFor::Reply | WaitsFor::Retry => None,
     }
 }
 

@@ -154,9 +154,9 @@ const HELP: &str = "\
 /pause    leave the run and return to the agent, or to the shell
 /stop     the same
 /dismiss  dismiss the agent
-/say TEXT send a text as it is, also in place of an answer
+/say TEXT send this text as it is, even in place of an answer
 /exit     leave; all progress is saved (also Ctrl-D)
-A line that ends with \\ goes on in the next. Ctrl-C stops the model.
+End a line with \\ to continue it on the next. Ctrl-C stops the model.
 ";
 
 /// The next step of the loop.
@@ -267,7 +267,7 @@ impl Talk<'_> {
                 return Next::Leave(Left::Back);
             }
             (Command::Pause | Command::Stop, RunKind::Agent | RunKind::Chat) => {
-                output::note("no run is active here; /exit leaves\n");
+                output::note("no run is active here; use /exit to leave\n");
             }
             (Command::Resume, RunKind::Run | RunKind::Chat) => return Next::Resume,
             (Command::Resume, RunKind::Agent) => return Next::ResumeNewest,
@@ -365,7 +365,7 @@ impl Talk<'_> {
             RunPhase::Completed if report.kind == RunKind::Run => {
                 output::note("the workflow is complete; send a message to keep talking, or /exit\n");
             }
-            RunPhase::Cancelled => output::note("this conversation is cancelled; /exit leaves\n"),
+            RunPhase::Cancelled => output::note("this conversation is cancelled; use /exit to leave\n"),
             RunPhase::WaitingUser => {
                 if let Some(fault) = &report.error {
                     output::warn(&format!(
@@ -408,7 +408,9 @@ impl Talk<'_> {
                 };
                 match step.read(&line) {
                     Ok(answer) => break answer,
-                    Err(expected) => output::note(&format!("{expected}; /say TEXT answers in words\n")),
+                    Err(expected) => {
+                        output::note(&format!("{expected}; to answer in words, use /say TEXT\n"))
+                    }
                 }
             };
             answers.push(answer);
@@ -430,7 +432,7 @@ impl Talk<'_> {
         let engine = &self.console.engine;
         let mut run = begin(engine, &package, workflow, agent, self.provider.as_deref())?;
         output::note(&format!(
-            "run {} of `{}` starts; /pause comes back here\n",
+            "starting run {} of `{}`; /pause returns here\n",
             run.id(),
             escaped_line(workflow)
         ));
@@ -446,7 +448,7 @@ impl Talk<'_> {
         let package = agent_run.report().package;
         let id = newest_run(&self.console.engine, package.as_deref())?;
         let mut run = self.console.engine.open_run(&id, self.provider.as_deref())?;
-        output::note(&format!("run {id}; /pause comes back here\n"));
+        output::note(&format!("run {id}; /pause returns here\n"));
         let opening = opening_of(&run.report());
         self.with(&mut run, opening, Depth::OfAgent)
     }

@@ -94,7 +94,7 @@ fn reason_of(error: &(dyn std::error::Error + 'static)) -> String {
         IntErrorKind::PosOverflow => "expected a smaller number",
         IntErrorKind::NegOverflow => "expected a larger number",
         IntErrorKind::Zero => "expected a whole number from 1",
-        IntErrorKind::Empty | IntErrorKind::InvalidDigit | _ => "expected a whole number without a sign",
+        IntErrorKind::Empty | IntErrorKind::InvalidDigit | _ => "expected a whole number, 0 or more",
     }
     .to_owned()
 }

@@ -154,7 +154,7 @@ impl UsageError {
             Self::UnknownSubCommand { word, known, .. } => choice(word, known),
             Self::NoRequest => "describe the change, as in `aiwf do 'Add a --json flag'`".to_owned(),
             Self::TextFile { path, .. } => {
-                format!("correct the path, or write `@@{path}` if the text itself begins with `@`")
+                format!("fix the path, or write `@@{path}` if the text itself begins with `@`")
             }
             Self::Moved { line, .. } => format!("type `{line}`"),
             Self::UnknownValue { value, known, .. } => choice(value, known),
@@ -182,7 +182,7 @@ impl UsageError {
             | Self::Other { command, .. } => see_help(command),
             Self::Together { command, .. } => format!("give one of them; {}", see_help(command)),
             Self::Twice { flag } => format!("give `{flag}` once"),
-            Self::NotUtf8 => "put such text into a file, or rename the file that it names".to_owned(),
+            Self::NotUtf8 => "pass the text in a file, or rename the file that it names".to_owned(),
             Self::StdinTwice => "give one of the inputs as a file".to_owned(),
             Self::ToolsForNobody => "name one with `--for NAME`; `aiwf providers` lists all".to_owned(),
             Self::NoProvider => "name one with `--provider NAME`; `aiwf providers` lists all".to_owned(),

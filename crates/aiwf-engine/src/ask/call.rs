@@ -297,7 +297,7 @@ impl EngineFiles {
         }
         if !found.unreadable.is_empty() {
             let places: Vec<String> = found.unreadable.iter().map(|path| shown(path)).collect();
-            notes.push(format!("could not look for changes in {}", list(&places)));
+            notes.push(format!("could not check for changes in {}", list(&places)));
         }
         Changed { touched, notes }
     }

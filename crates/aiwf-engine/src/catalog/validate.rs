@@ -167,7 +167,7 @@ impl Engine {
             .iter()
             .map(|file| format!("{}: {}", file.path, crate::error::bytes_in_words(file.bytes as u64)))
             .collect();
-        found.extend(report.passed_over.iter().map(|place| format!("{place}: passed over")));
+        found.extend(report.passed_over.iter().map(|place| format!("{place}: skipped")));
         if found.is_empty() {
             return Vec::new();
         }

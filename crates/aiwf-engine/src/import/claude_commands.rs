@@ -31,8 +31,8 @@ pub(super) fn convert(tree: &Tree, name: Option<&str>) -> Converted {
             converted.leave(
                 path,
                 "the command",
-                "an import takes 200 commands at most",
-                "import its directory by itself",
+                "an import reads at most 200 commands",
+                "import its directory separately",
             );
             continue;
         }
@@ -111,7 +111,7 @@ fn convert_one(
         converted.leave(path, what, why, instead);
     };
     if let Some(tools) = tools {
-        let kind = if writes { "may change files" } else { "gives text and changes nothing" };
+        let kind = if writes { "may change files" } else { "produces text and changes nothing" };
         leave(
             format!("the tools `{}`", one_line(&tools)),
             "an agent's tools are for its own configuration",
@@ -122,7 +122,7 @@ fn convert_one(
         let model = one_line(&model);
         leave(
             format!("the model `{model}`"),
-            "a flow names no model",
+            "a flow does not name a model",
             format!("run it with `--model {model}`, or set `model` of the provider"),
         );
     }
@@ -136,7 +136,7 @@ fn convert_one(
     for key in read.data.keys().filter(|key| !SILENT_KEYS.contains(&key.as_str()) && !read.is_lenient) {
         leave(
             format!("the key `{}`", one_line(key)),
-            "nothing in a flow means this",
+            "a flow has no equivalent",
             "describe it in the template, if it matters".to_owned(),
         );
     }
@@ -218,7 +218,7 @@ impl Body<'_> {
                     file: self.path.to_owned(),
                     line: Some(line()),
                     what: format!("the output of `{}`", one_line(command)),
-                    why: "an imported text runs nothing".to_owned(),
+                    why: "imported text cannot run anything".to_owned(),
                     instead: "save its output to a file and show it with `--file`, or name the command in `[[checks]]`".to_owned(),
                 });
                 at += used;

@@ -12,7 +12,7 @@ use super::ImportKind;
 pub enum ImportError {
     #[error("directory `{}` does not exist", path.display())]
     NoPath { path: PathBuf },
-    #[error("`{}` holds nothing to import as {}", path.display(), kind.as_str())]
+    #[error("found nothing to import as {1} in `{0}`", path.display(), kind.as_str())]
     Nothing { kind: ImportKind, path: PathBuf, expected: &'static str },
     #[error("`{}` could not be read", path.display())]
     Unreadable {
@@ -22,11 +22,11 @@ pub enum ImportError {
     },
     #[error("`{}` has more than {limit} files or directories to import", path.display())]
     TooMany { path: PathBuf, limit: usize },
-    #[error("`{name}` cannot be the name of a flow")]
+    #[error("`{name}` is not a valid flow name")]
     Name { name: String },
-    #[error("{} already, with other content: {}; nothing was written", exist(paths.len()), listed(paths))]
+    #[error("{} with different content: {}; nothing was written", exist(paths.len()), listed(paths))]
     Exists { paths: Vec<String> },
-    #[error("{} since the import or made by someone else: {}; nothing was written", changed(paths.len()), listed(paths))]
+    #[error("{} since the import, or not written by it: {}; nothing was written", changed(paths.len()), listed(paths))]
     Changed { paths: Vec<String> },
     #[error("flow `{name}` made from the import is broken: {problem}")]
     BrokenFlow { name: String, problem: String },
@@ -39,7 +39,7 @@ pub enum ImportError {
 }
 
 fn exist(n_files: usize) -> String {
-    if n_files == 1 { "1 file exists".to_owned() } else { format!("{n_files} files exist") }
+    if n_files == 1 { "1 file already exists".to_owned() } else { format!("{n_files} files already exist") }
 }
 
 fn changed(n_files: usize) -> String {
@@ -69,14 +69,14 @@ impl ImportError {
     pub fn advice(&self) -> Advice {
         match self {
             Self::NoPath { .. } => "check its spelling".into(),
-            Self::Nothing { expected, .. } => format!("name a directory that has {expected}").into(),
+            Self::Nothing { expected, .. } => format!("name a directory that contains {expected}").into(),
             Self::Unreadable { .. } => "check its permissions; links are not followed".into(),
-            Self::TooMany { .. } => "copy what you need into a directory of its own, and import that".into(),
+            Self::TooMany { .. } => "copy what you need into a separate directory, and import that".into(),
             Self::Name { .. } => {
-                "use `--name` with up to 31 lower-case letters, digits, `-` and `_`, and no built-in flow's name".into()
+                "choose one with `--name`: up to 31 lower-case letters, digits, `-` and `_`, and not the name of a built-in flow".into()
             }
             Self::Exists { .. } => {
-                "use another `--name`, or `--force` to replace what an earlier import made and nobody changed".into()
+                "use another `--name`; `--force` replaces only unchanged files of an earlier import".into()
             }
             Self::Changed { .. } => "move them away, or use another `--name`".into(),
             Self::BrokenFlow { .. } => "this is a bug in aiwf: report it with the files you imported".into(),

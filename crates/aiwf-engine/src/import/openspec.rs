@@ -360,7 +360,7 @@ fn context(tree: &Tree, config: &Map<String, Value>, config_path: Option<&str>, 
             converted.leave(
                 PROJECT,
                 "the project's context",
-                "it is still the unfilled form",
+                "it is still the unfilled template",
                 "fill it in and import again, or describe the project in `.aiwf/project.md`",
             );
         } else {
@@ -401,7 +401,7 @@ fn leave_the_rest(
             converted.leave(
                 config_path.unwrap_or_default(),
                 format!("the key `{}`", one_line(key)),
-                "nothing in a flow means this",
+                "a flow has no equivalent",
                 "describe it in the flow's templates, if it matters",
             );
         }
@@ -454,7 +454,7 @@ fn leave_the_rest(
             converted.leave(
                 format!("openspec/changes/{change}"),
                 format!("a change in progress ({})", files(n_files)),
-                "a session has the documents that it made itself",
+                "a session has only the documents that it created itself",
                 format!("continue it with `aiwf do --file 'openspec/changes/{change}/**' \"Implement this change\"`"),
             );
         }

@@ -127,7 +127,7 @@ fn constitution(tree: &Tree, used: &mut BTreeSet<String>, converted: &mut Conver
         converted.leave(
             CONSTITUTION,
             "the constitution",
-            "it is still the unfilled form",
+            "it is still the unfilled template",
             "fill it in and import again, or write your rules to `.aiwf/standards/`",
         );
         return;
@@ -243,8 +243,9 @@ fn kept_body(path: &str, text: &str, converted: &mut Converted) -> String {
                 lines(scripts.len()),
                 if scripts.len() == 1 { "runs" } else { "run" }
             ),
-            why: "an imported text runs nothing; the text stays, the prompt says to skip it".to_owned(),
-            instead: "nothing: aiwf gives the request and the approved documents itself".to_owned(),
+            why: "imported text cannot run anything; the text stays, and the prompt says to skip it"
+                .to_owned(),
+            instead: "nothing: aiwf provides the request and the approved documents itself".to_owned(),
         });
     }
     kept.split("$ARGUMENTS").map(literal).collect::<Vec<_>>().join("{{ request }}")
@@ -284,11 +285,7 @@ fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converte
             "presets choose between forms when spec-kit runs",
             "copy the forms you use to `.specify/templates/overrides/` and import again",
         ),
-        (
-            ".specify/memory",
-            "only the constitution has a place in a flow",
-            "put rules into `.aiwf/standards/`",
-        ),
+        (".specify/memory", "a flow can use only the constitution", "put rules into `.aiwf/standards/`"),
         (
             ".specify/templates",
             "no phase of the flow writes this document",
@@ -353,7 +350,7 @@ fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converte
         converted.leave(
             format!("specs/{feature}"),
             "a feature that was specified already",
-            "a session has the documents that it made itself",
+            "a session has only the documents that it created itself",
             format!("show it to a session with `--file 'specs/{feature}/*.md'`"),
         );
     }

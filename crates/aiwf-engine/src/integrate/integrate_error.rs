@@ -11,13 +11,13 @@ use aiwf_store::{StoreError, UserFileError};
 pub enum IntegrateError {
     #[error("unknown agent `{name}`")]
     UnknownAgent { name: String, known: Vec<String> },
-    #[error("agent `{agent}` has no settings of a {scope} that aiwf writes")]
+    #[error("agent `{agent}` has no {scope} settings that aiwf can write")]
     NoScope { agent: String, scope: &'static str },
     #[error("there is no home directory: `HOME` is not set")]
     NoHome,
-    #[error("`{path}` exists with other content; nothing was written")]
+    #[error("`{path}` exists with different content; nothing was written")]
     Exists { path: String },
-    #[error("`{path}` has an entry `aiwf` that starts something else: `{found}`; nothing was written")]
+    #[error("`{path}` has an entry `aiwf` that runs something else: `{found}`; nothing was written")]
     EntryExists { path: String, found: String },
     #[error("`{path}` cannot be edited: {message}")]
     Unparsable { path: String, message: String },
@@ -30,7 +30,7 @@ pub enum IntegrateError {
         source: io::Error,
     },
     /// Nobody agreed.
-    #[error("nothing was written: nobody agreed to the changes")]
+    #[error("nothing was written: the changes were not confirmed")]
     NotAgreed,
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -66,12 +66,10 @@ impl IntegrateError {
                 format!("use `--scope {other}`").into()
             }
             Self::NoHome => "set `HOME` to your home directory".into(),
-            Self::Exists { .. } => "move it away, and run the command again".into(),
-            Self::EntryExists { .. } => {
-                "remove the entry or give it another name, and run the command again".into()
-            }
+            Self::Exists { .. } => "move it away, then run the command again".into(),
+            Self::EntryExists { .. } => "remove or rename the entry, then run the command again".into(),
             Self::Unparsable { path, .. } | Self::NotText { path, .. } => {
-                format!("correct `{path}`, and run the command again").into()
+                format!("fix `{path}`, then run the command again").into()
             }
             Self::Unwritable { .. } => "check its permissions; nothing is written through a link".into(),
             Self::NotAgreed => "add `--yes` to write what was shown".into(),

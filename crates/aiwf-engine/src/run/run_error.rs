@@ -20,7 +20,7 @@ pub enum RunError {
     #[error("`{run_id}` is a conversation, not a run of a workflow")]
     NoWorkflow { run_id: String },
     /// Another process has the lock.
-    #[error("another aiwf is working on run `{run_id}`")]
+    #[error("another aiwf process is working on run `{run_id}`")]
     Busy { run_id: String },
     #[error("run `{run_id}` is cancelled")]
     Cancelled { run_id: String },

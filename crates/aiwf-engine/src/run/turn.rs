@@ -148,7 +148,7 @@ impl Run<'_> {
         }
         let (event, what) = match phase {
             RunPhase::Completed => (NotifyEvent::Ended, "complete"),
-            RunPhase::Failed => (NotifyEvent::Waiting, "the call failed and can be made again"),
+            RunPhase::Failed => (NotifyEvent::Waiting, "the call failed; you can retry it"),
             RunPhase::WaitingUser => (NotifyEvent::Waiting, "waiting for your answer"),
             RunPhase::Running | RunPhase::Cancelled => return,
         };

@@ -205,7 +205,7 @@ fn read(
     let mut read = Read { text, ..Read::default() };
     let needs_words = !gives_files || spec.reports_tasks();
     if needs_words && stripped.value.trim().is_empty() && problems.is_empty() {
-        problems.push("the reply says nothing".to_owned());
+        problems.push("the reply has no text".to_owned());
     }
     if !problems.is_empty() {
         return read;

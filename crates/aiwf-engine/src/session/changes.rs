@@ -178,7 +178,7 @@ impl ProjectChanges {
                     };
                     if self.current(&to, base)?.is_some() {
                         problems.push(format!(
-                            "line {line}: `{to}` already exists, so `{from}` cannot get its name"
+                            "line {line}: `{to}` already exists, so `{from}` cannot be renamed to it"
                         ));
                         continue;
                     }

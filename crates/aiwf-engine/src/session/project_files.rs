@@ -84,7 +84,7 @@ fn unusable_pattern(param: String, error: &EngineError) -> ParamProblem {
     let (reason, hint) = if let EngineError::NothingMatches { pattern, .. } = error {
         (
             format!("names `{pattern}`, which matches no file"),
-            "check the path; hidden files and those that `.gitignore` excludes must be named outright",
+            "check the path; hidden files and those that `.gitignore` excludes must be named exactly",
         )
     } else if let EngineError::OutsideProject { pattern } = error {
         (format!("names `{pattern}`, which is outside the project"), "name files of the project")

@@ -50,7 +50,7 @@ impl SessionError {
             Self::NoStaleFile => Advice::from(Action::Status).then(" shows what is waiting for you"),
             Self::NotEnded { id, .. } => Advice::from(Action::Cancel).then(" ends it").about_session(id),
             Self::Cancelled { id } => Advice::from(Action::Show(None))
-                .then(" lists what it made; ")
+                .then(" lists what it produced; ")
                 .then(Action::Init(None))
                 .then(" starts a new session")
                 .about_session(id),
@@ -86,13 +86,13 @@ impl SessionError {
             Self::NotReopenable { id, known, .. } if known.is_empty() => {
                 Advice::from(Action::Status).then(" shows how far the session is").about_session(id)
             }
-            Self::NotReopenable { known, .. } => format!("these can be: {}", known.join(", ")).into(),
+            Self::NotReopenable { known, .. } => format!("can be reopened: {}", known.join(", ")).into(),
             Self::NotLines { given } if is_backwards(given) => {
                 "the end is before the start: write the smaller number first, as in `plan:12-14`".into()
             }
             Self::NotLines { .. } => "lines start at 1: write `plan:12` or `plan:12-14`".into(),
             Self::NoSuchLines { on, n_lines: 0, .. } => {
-                format!("`{on}` is empty; without lines the comment is on all of it").into()
+                format!("`{on}` is empty: omit the lines to comment on the whole of it").into()
             }
             Self::NoSuchLines { id, shown: Some(shown), .. } => {
                 Advice::from(Action::Show(Some(shown.clone())))
@@ -173,7 +173,7 @@ impl SessionError {
                 "restore those files as they were applied, or change them by hand".into()
             }
             Self::SelfRunningFiles { .. } => {
-                Advice::from("look at them, then ").then(Action::Apply).then(" writes them")
+                Advice::from("review them first; ").then(Action::Apply).then(" writes them")
             }
             Self::NothingApproved { .. } => {
                 Advice::from(Action::Verify).then(" lists the approved files that differ")
@@ -221,7 +221,8 @@ impl SessionError {
             },
             Self::BrokenFlow { problems, .. } => problems.first()?.hint.clone().into(),
             Self::FlowName { .. } => {
-                "use up to 31 lower-case letters, digits, `-` and `_`, and no name of a built-in flow".into()
+                "use up to 31 lower-case letters, digits, `-` and `_`, and not the name of a built-in flow"
+                    .into()
             }
             Self::FlowExists { .. } => "edit it, or choose another name".into(),
             Self::FlowNeedsProfile { .. } => Advice::from("start it with ")
@@ -238,19 +239,17 @@ impl SessionError {
             }
             Self::Refused(
                 Refusal::WrongOutcome { .. } | Refusal::NotAtGate { .. } | Refusal::NotBound { .. },
-            ) => Advice::from(Action::Status).then(" shows what the session waits for"),
+            ) => Advice::from(Action::Status).then(" shows what the session is waiting for"),
             Self::Refused(Refusal::Verdict { .. }) => {
-                "reopen what it judges; the verdict is made again after that".into()
+                "reopen the artifact it judges; a new verdict follows".into()
             }
             Self::Refused(Refusal::NotApproved { .. }) => {
                 Advice::from("only an approved artifact can be reopened; ")
                     .then(Action::Status)
                     .then(" lists the versions")
             }
-            Self::Refused(Refusal::Applied) => {
-                Advice::from(Action::Undo).then(" takes the changes back first")
-            }
-            Self::Refused(Refusal::EmptyRemark) => "write what you mean".into(),
+            Self::Refused(Refusal::Applied) => Advice::from("revert the changes first: ").then(Action::Undo),
+            Self::Refused(Refusal::EmptyRemark) => "enter some text".into(),
             Self::Refused(Refusal::LongRemark { .. }) => "shorten it, or write several comments".into(),
             Self::Refused(
                 Refusal::TooManyComments { .. } | Refusal::NoComment { .. } | Refusal::CommentSettled { .. },

@@ -52,7 +52,7 @@ pub enum SessionError {
         /// Relative to the project.
         files: Vec<String>,
     },
-    #[error("{} of these files are run automatically by tools", report.files.iter().filter(|file| file.run_by.is_some()).count())]
+    #[error("{} automatically", run_by_tools(report.files.iter().filter(|file| file.run_by.is_some()).count()))]
     SelfRunningFiles { report: Box<ApplyReport> },
     #[error("there is no cache directory for a worktree")]
     NoCacheDirectory,
@@ -84,9 +84,9 @@ pub enum SessionError {
     NoIteration { id: String, iteration: u32, known: Vec<u32> },
     #[error("session `{id}` has no version {version} of `{artifact}`")]
     NoVersion { artifact: String, id: String, version: u32, known: Vec<u32> },
-    #[error("`{given}` names no lines")]
+    #[error("`{given}` is not a line or a range of lines")]
     NotLines { given: String },
-    #[error("`{on}` has no {} {lines}: it has {n_lines}", if lines.contains('-') { "lines" } else { "line" })]
+    #[error("`{on}` has no {} {lines}: it has {n_lines} {}", if lines.contains('-') { "lines" } else { "line" }, if *n_lines == 1 { "line" } else { "lines" })]
     NoSuchLines {
         id: String,
         on: String,
@@ -102,7 +102,7 @@ pub enum SessionError {
         /// The artifacts that can be reopened now.
         known: Vec<String>,
     },
-    #[error("a note is about a reply, and no reply is at its gate")]
+    #[error("a note goes with a reply, and no reply is waiting for approval")]
     NoteWithoutReply,
     #[error("an artifact must be a path inside the session, not `{path}`")]
     OutsideSession { path: String },
@@ -181,7 +181,7 @@ pub enum SessionError {
     EmptyReply,
     #[error("no reply is expected now")]
     NotAwaited { next: Advice },
-    #[error("`{path}` is gone: the session needs it")]
+    #[error("`{path}` is missing, and the session needs it")]
     Missing { path: String },
     #[error("no approved bytes are stored for `{path}`")]
     NothingApproved { path: String },
@@ -256,6 +256,14 @@ pub enum SessionError {
 /// Indents each line, to print it below a message.
 fn indented(text: &str) -> String {
     text.lines().skip(1).flat_map(|line| ["\n  ", line.trim_start()]).collect()
+}
+
+fn run_by_tools(n_files: usize) -> String {
+    if n_files == 1 {
+        "tools run 1 of these files".to_owned()
+    } else {
+        format!("tools run {n_files} of these files")
+    }
 }
 
 fn priced(provider: &str, model: Option<&str>) -> String {

@@ -48,7 +48,7 @@ impl OpenSession<'_> {
                 Some(until) => {
                     return Some(format!("waiting for a usage limit until {}", clock::local_time(until)));
                 }
-                None => "the call failed and can be made again",
+                None => "the call failed; you can retry it",
             },
         };
         Some(text.to_owned())

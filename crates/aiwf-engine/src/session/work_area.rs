@@ -218,7 +218,7 @@ fn left_out(worktree: &Worktree) -> Option<String> {
 /// Why a change of an agent is not copied back.
 fn why(reason: RefusedReason) -> &'static str {
     match reason {
-        RefusedReason::Link => "is a symbolic link that was made or changed",
+        RefusedReason::Link => "is a symbolic link that was created or changed",
         RefusedReason::Repository => "is a repository inside the worktree",
         RefusedReason::Special => "is not a regular file",
         RefusedReason::NotUtf8 => "has a name that is not UTF-8",

@@ -334,7 +334,7 @@ fn the_second_writer_is_refused() {
     let lock = fs::File::open(change.scene.project.path(change.path(".lock"))).unwrap();
     lock.lock().unwrap();
     let refusal = change.refused_phase("plan");
-    assert!(refusal.contains("another aiwf is working on this session"), "{refusal}");
+    assert!(refusal.contains("another aiwf process is working on this session"), "{refusal}");
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn a_complete_session_is_reopened_unless_it_is_applied() {
     let (engine, id) = (&scene.engine, id.as_str());
     engine.apply(Some(id), &ApplyOptions::default()).unwrap();
     let error = engine.revise(Some(id), "plan", "smaller").unwrap_err();
-    assert_eq!(error.to_string(), "the session is applied, so nothing of it can be reopened");
+    assert_eq!(error.to_string(), "the session has been applied, so its artifacts can no longer be reopened");
     engine.undo(Some(id)).unwrap();
     for (artifact, expected) in [
         ("review", "`review` is a verdict, and a verdict cannot be reopened"),

@@ -224,7 +224,7 @@ fn an_openspec_project_without_a_schema_gets_the_usual_documents() {
     assert_eq!(left(&plan), ["openspec/AGENTS.md: instructions for using OpenSpec"]);
     assert_eq!(scene.read(".aiwf/project.md"), "# Project Context\n\nWe sell tea.\n");
     let report = scene.engine.context_report().unwrap();
-    assert_eq!(report.line().unwrap(), ".aiwf/project.md (31 bytes); passed over: AGENTS.md");
+    assert_eq!(report.line().unwrap(), ".aiwf/project.md (31 bytes); skipped: AGENTS.md");
     assert!(plan.notes[0].contains("comes before `AGENTS.md`"), "{:?}", plan.notes);
 }
 

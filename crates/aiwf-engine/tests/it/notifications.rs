@@ -79,7 +79,7 @@ fn limits_failures_and_a_cancelled_session_are_told_with_the_request_as_title() 
     assert_eq!(
         told[1..],
         [
-            "waiting plan: the call failed and can be made again",
+            "waiting plan: the call failed; you can retry it",
             "waiting plan: waiting for your approval of the reply",
             "ended cancelled",
         ]

@@ -208,7 +208,7 @@ fn the_second_writer_is_refused_and_changes_nothing() {
     let lock = std::fs::File::open(session.scene.project.path(session.path(".lock"))).unwrap();
     lock.lock().unwrap();
     let refusal = session.refused(approve);
-    assert!(refusal.contains("another aiwf is working on this session"), "{refusal}");
+    assert!(refusal.contains("another aiwf process is working on this session"), "{refusal}");
     drop(lock);
     session.approve();
 }

@@ -64,7 +64,7 @@ fn a_cap_that_was_raised_before_the_last_review_does_not_pause() {
 fn a_configuration_that_allows_no_more_leaves_a_session_paused() {
     let session = paused();
     let refusal = session.refused(approve);
-    assert!(refusal.contains("asked for another round, and no more are allowed"), "{refusal}");
+    assert!(refusal.contains("asked for another round, but the limit is reached"), "{refusal}");
     assert_eq!(session.step()["status"], "paused");
     assert_eq!(at(&session.done(|engine, id| engine.raise_cap(id, 3))), ("revising", "prompt", 2));
     session.scene.write(CONFIG, cap(2));

@@ -183,7 +183,10 @@ fn links_of_an_agent_are_refused_and_the_project_stays_as_it_is() {
     };
     let error = scene.engine.start_flow(&new).unwrap_err().to_string();
     for name in ["link", "plain.sh"] {
-        assert!(error.contains(&format!("`{name}` is a symbolic link that was made or changed")), "{error}");
+        assert!(
+            error.contains(&format!("`{name}` is a symbolic link that was created or changed")),
+            "{error}"
+        );
     }
     let report = scene.engine.session_report(None::<&str>).unwrap();
     assert_eq!(report.waits_for, Some(WaitsFor::ReplyApproval));

@@ -234,7 +234,7 @@ impl GeminiEvents {
             }
             NEW_SESSION => {
                 let Some(session) = text_at(event, "/result/sessionId") else {
-                    heard.fail("it opened no session");
+                    heard.fail("it did not open a session");
                     heard.is_done = true;
                     return;
                 };

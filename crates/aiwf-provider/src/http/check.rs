@@ -85,7 +85,7 @@ fn url_judged(http: &Http, status: u16, message: &str) -> Check {
         300..=399 => Check::bad(
             "url",
             format!("`{url}` redirects ({status}), and the key is not sent along"),
-            "set `base_url` to where the server is",
+            "set `base_url` to the address of the server",
         ),
         500..=599 => Check::bad(
             "url",

@@ -65,7 +65,7 @@ impl<'a> Transport<'a> {
         if error.is_connect() && error.is_timeout() {
             return self.watch.timed_out(Wait::Connect, self.watch.timeouts.connect).into();
         }
-        let what = if error.is_connect() { "could not connect to" } else { "no answer came from" };
+        let what = if error.is_connect() { "could not connect to" } else { "no response from" };
         let message = format!("{what} `{}`: {}", self.address.shown(), self.shown(&cause(error)));
         let advice =
             Advice::from("check the network and `base_url` of the provider, then ").then(Action::Retry);

@@ -83,7 +83,7 @@ fn a_server_that_is_not_well_is_a_finding() {
     assert_snapshot!(judged("openai", KeySource::None, &answer(301, "location: http://x\r\n", "")), @"
     key ok: none is sent
     url bad: `http://SERVER/v1` redirects (301), and the key is not sent along
-      set `base_url` to where the server is
+      set `base_url` to the address of the server
     ");
 }
 

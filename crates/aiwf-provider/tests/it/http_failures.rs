@@ -176,7 +176,7 @@ fn a_redirect_is_not_followed() {
     assert_eq!(other.received().len(), 0);
     assert_snapshot!(shown(&reply.unwrap_err(), &server).replace(&other.url(), "http://OTHER"), @"
     `local` answered 307: it redirects to `http://OTHER/v1/chat/completions`, which is not followed
-    set `base_url` to where the server is
+    set `base_url` to the address of the server
     ");
 }
 

@@ -81,7 +81,7 @@ fn a_setting_that_makes_no_sense_is_refused_when_it_is_opened() {
     set `base_url` to an address like `https://api.anthropic.com`
     provider `local` cannot be asked: `base_url` starts with `ftp:`, not `http:` or `https:`
     set `base_url` to an address like `https://api.anthropic.com`
-    provider `local` cannot be asked: `base_url` holds a `#`
+    provider `local` cannot be asked: `base_url` contains a `#`
     set `base_url` to an address like `https://api.anthropic.com`
     ");
 }

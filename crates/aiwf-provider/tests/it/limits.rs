@@ -42,8 +42,8 @@ fn claude_code_names_the_second() {
     assert_eq!(error.limit_until(), Some(until));
     assert_eq!(error.usage().unwrap().input_tokens, Some(3));
     assert_snapshot!(shown(&error), @"
-    `claude-code` has reached its usage limit until TIME: Claude AI usage limit reached
-    Retry asks again once the limit is lifted; until then another provider can take over
+    `claude-code` has reached its usage limit, which resets at TIME: Claude AI usage limit reached
+    Retry asks again after the limit resets; until then, another provider can take over
     ");
     // Some versions call it a success.
     let well = result.replace(r#""is_error":true"#, r#""is_error":false"#);
@@ -65,7 +65,7 @@ fn claude_code_names_the_hour_and_an_event_has_the_second() {
     assert_eq!(error.limit_until(), None);
     assert_snapshot!(shown(&error), @"
     `claude-code` has reached its usage limit: You've hit your session limit
-    Retry asks again once the limit is lifted; until then another provider can take over
+    Retry asks again after the limit resets; until then, another provider can take over
     ");
     let hourly = result.replace("session limit", "session limit · resets 3pm (UTC)");
     let error = agent("claude-code", &hourly, 1);
@@ -90,8 +90,8 @@ fn codex_names_a_span() {
     let error = agent("codex", failed, 1);
     assert_lasts(&error, before, 7_500);
     assert_snapshot!(shown(&error), @"
-    `codex` has reached its usage limit until TIME: You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 2 hours 5 minutes
-    Retry asks again once the limit is lifted; until then another provider can take over
+    `codex` has reached its usage limit, which resets at TIME: You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 2 hours 5 minutes
+    Retry asks again after the limit resets; until then, another provider can take over
     ");
     // The end of the turn may be missing.
     let complaint =
@@ -118,8 +118,8 @@ fn gemini_cli_names_a_span_in_its_words_or_its_details() {
     );
     assert_lasts(&error, before, 11_525);
     assert_snapshot!(shown(&error), @"
-    `gemini-cli` has reached its usage limit until TIME: You have exhausted your capacity on this model. Your quota will reset after 3h12m5s. (code 429)
-    Retry asks again once the limit is lifted; until then another provider can take over
+    `gemini-cli` has reached its usage limit, which resets at TIME: You have exhausted your capacity on this model. Your quota will reset after 3h12m5s. (code 429)
+    Retry asks again after the limit resets; until then, another provider can take over
     ");
     let inner = r#"{\"error\":{\"code\":429,\"message\":\"Quota exceeded\",\"details\":[{\"@type\":\"type.googleapis.com/google.rpc.RetryInfo\",\"retryDelay\":\"7200s\"}]}}"#;
     let error = of_prompt(&format!(r#"{{"code":429,"message":"{inner}"}}"#));
@@ -151,8 +151,8 @@ fn a_model_api_names_a_wait_in_headers_or_in_its_body() {
     }
     let server = Server::answering(&[&answer(429, "retry-after: 7200\r\n", body)]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err()), @"
-    `local` has reached its usage limit until TIME: slow down
-    Retry asks again once the limit is lifted; until then another provider can take over
+    `local` has reached its usage limit, which resets at TIME: slow down
+    Retry asks again after the limit resets; until then, another provider can take over
     ");
 }
 

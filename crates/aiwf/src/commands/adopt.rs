@@ -75,7 +75,7 @@ fn shown(adoption: &Adoption) -> String {
     line("phase", &adoption.phase);
     line("providers", &adoption.providers.join(", "));
     for gate in &adoption.gates {
-        line("gate", &format!("{}: {}, no one is asked", gate.gate, gate.approver));
+        line("gate", &format!("{}: {}, without asking you", gate.gate, gate.approver));
     }
     for path in &adoption.outside_paths {
         line("outside", path);

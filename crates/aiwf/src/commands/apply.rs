@@ -106,7 +106,7 @@ pub(super) fn undo(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) 
         return output.json(&report, Exit::Done);
     }
     output::print(|out| {
-        report.files.iter().try_for_each(|file| writeln!(out, "put back  {}", escaped_line(file)))?;
+        report.files.iter().try_for_each(|file| writeln!(out, "restored  {}", escaped_line(file)))?;
         match &report.commit {
             Some(commit) => writeln!(out, "commit    {}", commit.get(..12).unwrap_or(commit)),
             None => Ok(()),
@@ -156,6 +156,6 @@ fn warn_self_running(report: &ApplyReport) {
 fn warn_outdated(report: &ApplyReport) {
     if !report.outdated.is_empty() {
         let files = report.outdated.join("\n  ");
-        output::warn(&format!("these are outdated: their inputs have changed since\n  {files}"));
+        output::warn(&format!("these files are outdated, because their inputs have changed\n  {files}"));
     }
 }

@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 8 * 1024;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChecksCommand {
-    /// List the checks and whether you agreed to each.
+    /// List the checks, and whether you allowed each.
     #[command(after_help = "Example: aiwf checks list --json")]
     List,
     /// Show the exact commands of checks and ask for your consent.
@@ -113,7 +113,7 @@ fn list(checks: &[Check], output: &Output<'_>) -> Result<Exit, Failure> {
     if checks.is_empty() {
         output::note("add one with `aiwf checks add NAME COMMAND`\n");
     } else if checks.iter().any(|check| !check.may_run()) {
-        output::note("agree to checks with `aiwf checks allow`\n");
+        output::note("allow them with `aiwf checks allow`\n");
     }
     Ok(Exit::Done)
 }
@@ -216,7 +216,7 @@ fn run_checks(args: &RunArgs, engine: &Engine, output: &Output<'_>) -> Result<Ex
                     writeln!(out, "  {line}")?;
                 }
                 if let Some(kept) = run.kept.as_ref().filter(|_| run.printed.len() > MAX_SHOWN) {
-                    writeln!(out, "  all of it: {}", escaped_line(&kept.display().to_string()))?;
+                    writeln!(out, "  full output: {}", escaped_line(&kept.display().to_string()))?;
                 }
             }
         }

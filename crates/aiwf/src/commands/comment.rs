@@ -26,13 +26,13 @@ use crate::usage_error::UsageError;
 pub(crate) struct CommentArgs {
     #[command(subcommand)]
     action: Option<CommentAction>,
-    /// Session id, unique beginning or end of one, name, or `latest` [default: the only one].
+    /// Session id, unique prefix or suffix, name, or `latest` [default: the only one that qualifies].
     #[arg(value_name = "ID")]
     id: Option<String>,
-    /// An artifact or a changed file, with lines: plan, plan:12, plan@1:12-14, src/list.rs:7.
+    /// Artifact or changed file, with lines: plan, plan:12, plan@1:12-14, src/list.rs:7.
     #[arg(value_name = "PLACE")]
     place: Option<String>,
-    /// The comment [default: standard input, or your editor on a terminal].
+    /// Comment [default: stdin, or your editor on a terminal].
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     text: Option<String>,
     #[command(flatten)]
@@ -44,23 +44,23 @@ pub(crate) enum CommentAction {
     /// List comments with where their lines are now.
     #[command(after_help = "Example: aiwf comment list latest --open")]
     List {
-        /// Session id, unique beginning or end of one, name, or `latest` [default: the only one].
+        /// Session id, unique prefix or suffix, name, or `latest` [default: the only one that qualifies].
         #[arg(value_name = "ID")]
         id: Option<String>,
-        /// List only comments that nobody resolved.
+        /// List only open comments.
         #[arg(long)]
         open: bool,
     },
     /// Mark a comment as resolved.
     #[command(after_help = "Example: aiwf comment resolve latest 2 --dismiss")]
     Resolve {
-        /// Session id, unique beginning or end of one, name, or `latest` [default: the only one].
+        /// Session id, unique prefix or suffix, name, or `latest` [default: the only one that qualifies].
         #[arg(value_name = "ID")]
         id: Option<String>,
-        /// The number of the comment.
+        /// Number of the comment.
         #[arg(value_name = "N")]
         number: Option<String>,
-        /// Say that nothing will be done about it.
+        /// Dismiss it instead: nothing will be done about it.
         #[arg(long)]
         dismiss: bool,
         #[command(flatten)]
@@ -69,10 +69,10 @@ pub(crate) enum CommentAction {
     /// Remove a comment.
     #[command(after_help = "Example: aiwf comment rm latest 2")]
     Rm {
-        /// Session id, unique beginning or end of one, name, or `latest` [default: the only one].
+        /// Session id, unique prefix or suffix, name, or `latest` [default: the only one that qualifies].
         #[arg(value_name = "ID")]
         id: Option<String>,
-        /// The number of the comment.
+        /// Number of the comment.
         #[arg(value_name = "N")]
         number: Option<String>,
         #[command(flatten)]
@@ -177,7 +177,7 @@ fn refuse_misspelt(args: &CommentArgs, engine: &Engine) -> Result<(), UsageError
 
 /// What an editor shows for a new comment.
 pub(crate) const COMMENT_TEMPLATE: &str =
-    "\n# What should change here? Lines that begin with `#` are left out.\n";
+    "\n# What should change here? Lines that start with `#` are ignored.\n";
 
 /// A path is typed from the current directory; an artifact is a name without one.
 fn from_place(on: &VersionName, engine: &Engine) -> String {
@@ -222,7 +222,7 @@ fn commented(done: &Commented, said: &str, output: &Output<'_>) -> Result<Exit, 
         out.write_all(quoted(&done.comment.quoted).as_bytes())
     })?;
     if done.is_prompt_rewritten {
-        output::note("the waiting prompt was written again\n");
+        output::note("rebuilt the waiting prompt\n");
     }
     Ok(Exit::Done)
 }

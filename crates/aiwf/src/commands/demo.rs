@@ -20,7 +20,7 @@ use clap::Args;
 use serde_json::json;
 
 use self::sample::{CONFIG, File};
-use self::story::{Story, counted, shell_word};
+use self::story::{Story, shell_word};
 use crate::escape::escaped;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -156,11 +156,7 @@ impl Demo {
         self.story
             .say("\nThe journal has every prompt, reply and decision; hashes show that nothing changed.\n");
         self.story.command("verify");
-        self.story.say(&format!(
-            "  journal intact ({}); {} unchanged\n",
-            counted(verified.n_events, "event"),
-            counted(verified.n_files, "approved file")
-        ));
+        self.story.say(&format!("  {}\n", super::journal::summary(&verified)));
         self.end(&applied);
         self.story.end()
     }

@@ -39,13 +39,13 @@ pub(crate) struct ImportArgs {
     /// Write to the project in this directory [default: this project].
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
-    /// Show everything that would be written, with its text, and write nothing.
+    /// Show the files that would be written, with their text, without writing.
     #[arg(long)]
     dry_run: bool,
-    /// Replace files that an earlier import made and nobody changed since.
+    /// Replace files of an earlier import that have not changed since.
     #[arg(long)]
     force: bool,
-    /// Write without asking on a terminal.
+    /// Write without asking.
     #[arg(long)]
     yes: bool,
 }
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &ImportArgs, engine: &Engine, output: &Output<'_>) -> Re
         return Ok(Exit::Done);
     }
     if changes {
-        if !args.yes && output::can_ask(output) && !ask(&texts(&plan), "write these files?", output) {
+        if !args.yes && output::can_ask(output) && !ask(&texts(&plan), "Write these files?", output) {
             output::print(|out| writeln!(out, "nothing was written"))?;
             return Ok(Exit::Refused);
         }
@@ -144,7 +144,7 @@ fn end(plan: &ImportPlan, is_elsewhere: bool) -> String {
     let n_files = plan.files.iter().filter(|file| file.state != ImportState::Same).count();
     let Some(flow) = plan.flows.first() else { return String::new() };
     if n_files == 0 {
-        return "everything is there already\n".to_owned();
+        return "nothing to do: everything is already in place\n".to_owned();
     }
     let place = if is_elsewhere { "in that project: " } else { "" };
     format!(

@@ -27,13 +27,13 @@ pub(crate) struct IntegrateArgs {
     /// Agent that should call aiwf: claude, codex or gemini.
     #[arg(value_name = "AGENT")]
     agent: String,
-    /// Whose files to write: project or user [default: project; user for codex].
+    /// Configuration to change: project or user [default: project; user for codex].
     #[arg(long, value_enum, value_name = "SCOPE", hide_possible_values = true)]
     scope: Option<Scope>,
     /// Remove what was added.
     #[arg(long)]
     remove: bool,
-    /// Show the changes and write nothing.
+    /// Show the changes without writing.
     #[arg(long)]
     dry_run: bool,
     /// Write without asking.
@@ -57,7 +57,11 @@ pub(crate) fn run(args: &IntegrateArgs, engine: &Engine, output: &Output<'_>) ->
     }
     show(&plan)?;
     if !plan.has_changes() {
-        return say(if args.remove { "nothing to remove" } else { "everything is there already" });
+        return say(if args.remove {
+            "nothing to remove"
+        } else {
+            "nothing to do: everything is already in place"
+        });
     }
     if args.dry_run {
         return say("nothing was written (--dry-run)");
@@ -65,7 +69,7 @@ pub(crate) fn run(args: &IntegrateArgs, engine: &Engine, output: &Output<'_>) ->
     if !args.yes && !output::can_ask(output) {
         return Err(Failure::from(IntegrateError::NotAgreed).exiting(Exit::Waiting));
     }
-    if !args.yes && !ask("", "write these changes?", output) {
+    if !args.yes && !ask("", "Write these changes?", output) {
         output::print(|out| writeln!(out, "nothing was written"))?;
         return Ok(Exit::Refused);
     }

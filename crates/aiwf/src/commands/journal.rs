@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use aiwf_engine::{Engine, SessionRef};
+use aiwf_engine::{Engine, SessionRef, Verified};
 use serde_json::{Value, json};
 
 use super::session::without_nulls;
@@ -51,7 +51,7 @@ pub(super) fn verify(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>
     let exit = if is_intact { Exit::Done } else { Exit::Refused };
     if let Some(n_bytes) = verified.torn_bytes {
         output::note(&format!(
-            "warning: the journal ends in the middle of event {} ({n_bytes} bytes); the next command drops them\n",
+            "warning: the journal ends in the middle of event {} ({n_bytes} bytes); the next command drops this partial line\n",
             verified.n_events + 1
         ));
     }
@@ -81,13 +81,21 @@ pub(super) fn verify(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>
             let found = file.found.as_deref().unwrap_or("nothing");
             writeln!(out, "{} differs: approved {}, found {found}", file.path, file.approved)?;
         }
-        writeln!(
-            out,
-            "{} events intact, {} approved files, {} differ",
-            verified.n_events,
-            verified.n_files,
-            verified.differences.len()
-        )
+        writeln!(out, "{}", summary(&verified))
     })?;
     Ok(exit)
+}
+
+/// The result of a verification as a sentence, without the problems.
+pub(super) fn summary(verified: &Verified) -> String {
+    let events = counted(verified.n_events, "event");
+    let files = counted(verified.n_files, "approved file");
+    match verified.differences.len() {
+        0 => format!("journal intact ({events}); {files} unchanged"),
+        n_different => format!("journal intact ({events}); {n_different} of {files} changed"),
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

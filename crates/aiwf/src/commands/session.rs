@@ -67,7 +67,7 @@ lean_twin! {
         Reject {
             #[command(flatten)]
             session: SessionId,
-            /// What should change; may be left out if there are open comments.
+            /// What should change; optional if there are open comments.
             #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
             feedback: Option<String>,
             #[command(flatten)]
@@ -87,13 +87,13 @@ lean_twin! {
         /// Reopen an approved artifact with a reason.
         #[command(after_help = "Example: aiwf revise latest plan --reason 'Use the existing table'")]
         Revise {
-            /// Session id, unique beginning or end of one, name, or `latest` [default: the only one].
+            /// Session id, unique prefix or suffix, name, or `latest` [default: the only one that qualifies].
             #[arg(value_name = "ID")]
             id: Option<String>,
-            /// The artifact, such as plan.
+            /// Artifact, such as `plan`.
             #[arg(value_name = "ARTIFACT")]
             artifact: Option<String>,
-            /// What should be different.
+            /// What should change.
             #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
             reason: String,
             #[command(flatten)]
@@ -184,7 +184,7 @@ lean_twin! {
         Status {
             #[command(flatten)]
             session: SessionId,
-            /// Show the cost of its calls and the limits.
+            /// Show what the calls cost, and the limits.
             #[arg(long)]
             usage: bool,
         },
@@ -239,7 +239,7 @@ lean_twin! {
         Diff {
             #[command(flatten)]
             session: SessionId,
-            /// Versions of an artifact: plan@1..3; plan@2 against the one before; plan for the last two.
+            /// Versions to compare: plan@1..3, plan@2 (with the one before it), or plan (the last two).
             #[arg(value_name = "ARTIFACT", conflicts_with = "iteration")]
             versions: Option<String>,
             /// Iterations to compare, such as 1..2 [default: the last two].
@@ -277,7 +277,7 @@ pub(crate) struct ApproveArgs {
     /// Accept edits to files that were already approved.
     #[arg(long, conflicts_with_all = ["accept", "max_iterations"])]
     rebind: bool,
-    /// Say something to the phases that read the reply.
+    /// Pass this note to the phases that read the reply.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["rebind", "accept", "max_iterations"])]
     note: Option<String>,
     /// Accept the code although its last review failed.

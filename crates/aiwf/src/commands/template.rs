@@ -24,7 +24,7 @@ pub(crate) enum TemplateCommand {
         /// Phase: plan, challenge, implement, review, archive, or one of your own.
         phase: String,
     },
-    /// Check every template: its syntax, its variables, its markers.
+    /// Check the syntax, variables and markers of every template.
     #[command(after_help = "Example: aiwf template check")]
     Check,
 }

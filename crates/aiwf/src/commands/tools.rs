@@ -145,9 +145,9 @@ fn arguments(words: &str, engine: &Engine) -> Result<Map<String, Value>, Failure
     let found = match serde_json::from_str(&text) {
         Ok(Value::Object(arguments)) => return Ok(arguments),
         Ok(Value::Array(_)) => "a list",
-        Ok(Value::String(_)) => "a text",
+        Ok(Value::String(_)) => "a string",
         Ok(Value::Number(_)) => "a number",
-        Ok(Value::Bool(_)) => "a truth value",
+        Ok(Value::Bool(_)) => "a boolean",
         Ok(Value::Null) => "`null`",
         Err(error) => return Err(UsageError::ArgsNotJson { place, reason: error.to_string() }.into()),
     };

@@ -150,10 +150,10 @@ pub(super) fn warn_of_loosened(engine: &Engine) {
     }
     let line = |setting: &aiwf_engine::config::Loosening| {
         let (key, value) = (escaped_line(&setting.key), escaped_line(&setting.value));
-        format!("\n  {}: {key} = {value} (counts as {})", setting.origin, escaped_line(&setting.instead))
+        format!("\n  {}: {key} = {value} (in effect: {})", setting.origin, escaped_line(&setting.instead))
     };
     let lines: String = config.checkout.loosened.iter().map(line).collect();
     output::warn(&format!(
-        "this project loosens settings, which counts only after you agree{lines}\n  agree with `aiwf trust add project`"
+        "this project loosens settings, which needs your consent{lines}\n  agree with `aiwf trust add project`"
     ));
 }

@@ -29,7 +29,7 @@ pub(crate) struct AskArgs {
     /// Provider to ask [default: the one used before, else `[workflow] provider`].
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
-    /// Model for this command [default: the provider's `model`, else a default of its API].
+    /// Model for this command [default: the provider's `model`, else the default for its API].
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     #[command(flatten)]
@@ -94,7 +94,7 @@ pub(crate) enum WorkflowCommand {
         /// Continue with this message, or - for stdin.
         #[arg(long, value_name = "TEXT|-")]
         input: Option<String>,
-        /// Continue at once.
+        /// Start the new run at once.
         #[arg(long)]
         start: bool,
         #[command(flatten)]

@@ -41,7 +41,7 @@ fn integrating_without_a_terminal_needs_a_yes() {
     let written = json(&project.run("integrate claude --yes --json").success());
     assert_eq!((&written["written"], &written["files"][0]["effect"]), (&true.into(), &"created".into()));
     let again = project.run("integrate claude").success();
-    assert_eq!(again.stdout_text(), "everything is there already\n");
+    assert_eq!(again.stdout_text(), "nothing to do: everything is already in place\n");
     assert_snapshot!(project.run("integrate claude --remove --yes"));
     assert!(!project.path(".mcp.json").exists() && !project.path(".claude").exists());
     assert_snapshot!(project.run("integrate cluade"));

@@ -32,7 +32,7 @@ fn checks_of_a_project_are_listed_and_not_run_before_consent() {
     lint  needs your consent  (.aiwf/config.toml:7)
       ["sh", "-c", "echo warning; exit 3"]
     --- stderr
-    agree to checks with `aiwf checks allow`
+    allow them with `aiwf checks allow`
     --- exit code 0
     "#);
     assert_snapshot!(project.run("checks run"), @"
@@ -160,7 +160,7 @@ fn what_the_files_suggest_is_offered() {
     make-test  needs your consent  (detected: Makefile)
       make test
     --- stderr
-    agree to checks with `aiwf checks allow`
+    allow them with `aiwf checks allow`
     --- exit code 0
     ");
     assert_eq!(project.run("checks run").exit_code(), 1);

@@ -135,7 +135,7 @@ fn a_closed_pipe_after_finished_work_is_not_an_error() {
     session.respond(CODE);
     // A full disk: the approval counts, and the message says so.
     let outcome = session.project.command("approve").stdout_to("/dev/full").run();
-    assert!(outcome.stderr_text().contains("the command's work is done"), "{outcome}");
+    assert!(outcome.stderr_text().contains("its work is done"), "{outcome}");
     assert_eq!(session.done("status latest")["phase"], "reviewing");
 }
 

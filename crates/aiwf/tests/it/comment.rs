@@ -42,7 +42,7 @@ fn mistakes_are_told_with_one_thing_to_do() {
     for (command, exit, expected) in [
         ("comment", 2, "error: missing `<PLACE>`"),
         ("comment plan:99 x", 1, "error: `plan` has no line 99: it has 4"),
-        ("comment plan:4-2 x", 1, "error: `4-2` names no lines"),
+        ("comment plan:4-2 x", 1, "error: `4-2` is not a line or a range of lines"),
         ("comment plan@7 x", 1, "has no version 7 of `plan`\n\nhint: versions: plan@1"),
         ("comment pln:1 x", 1, "has no `pln` yet"),
         ("comment plan:4-2 x", 1, "hint: the end is before the start"),
@@ -55,7 +55,11 @@ fn mistakes_are_told_with_one_thing_to_do() {
         ("comment plan:1 ' '", 1, "error: the text is empty"),
         ("comment resolve 9", 1, "error: there is no comment 9"),
         ("comment resolve nine", 2, "`nine` is not valid for `<N>`"),
-        ("revise plan --reason x", 1, "error: `plan` is not approved: the plan reply waits for approval"),
+        (
+            "revise plan --reason x",
+            1,
+            "error: `plan` is not approved: the plan reply is waiting for approval",
+        ),
         ("revise --reason x", 2, "error: missing `<ARTIFACT>`"),
         ("diff plan@1..9", 1, "has no version 9 of `plan`"),
     ] {

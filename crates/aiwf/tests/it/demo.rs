@@ -271,7 +271,8 @@ fn the_demo_of_a_profile_runs_a_whole_session_and_can_be_looked_at() {
     let outcome = project.run("demo --profile");
     assert_eq!(outcome.exit_code(), 0, "{outcome}");
     let story = outcome.stdout_text();
-    for word in ["verdict: FAIL", "verdict: PASS", "standards-bundle", "events intact", "wrote src/main/java"]
+    for word in
+        ["verdict: FAIL", "verdict: PASS", "standards-bundle", "journal intact", "wrote src/main/java"]
     {
         assert!(story.contains(word), "{word} is missing in {story}");
     }

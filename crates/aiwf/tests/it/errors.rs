@@ -260,12 +260,12 @@ fn an_argument_that_is_not_text_is_a_usage_error() {
     --- stderr
     error: an argument is not UTF-8 text
 
-    hint: put such text into a file, or rename the file that it names
+    hint: pass the text in a file, or rename the file that it names
     --- exit code 2
     ");
     assert_snapshot!(run().arg("--json").run(), @r#"
     --- stdout
-    {"schema_version":1,"command":"prompt build","exit_code":2,"error":{"code":"USAGE","message":"an argument is not UTF-8 text","hint":"put such text into a file, or rename the file that it names"}}
+    {"schema_version":1,"command":"prompt build","exit_code":2,"error":{"code":"USAGE","message":"an argument is not UTF-8 text","hint":"pass the text in a file, or rename the file that it names"}}
     --- exit code 2
     "#);
 }

@@ -46,8 +46,7 @@ fn two_at_signs_are_one_and_a_missing_file_is_told_with_what_to_do() {
         let stderr = refused.stderr_text();
         assert!(stderr.contains("error: cannot read the text from `none.md`: "), "{stderr}");
         assert!(
-            stderr
-                .contains("hint: correct the path, or write `@@none.md` if the text itself begins with `@`"),
+            stderr.contains("hint: fix the path, or write `@@none.md` if the text itself begins with `@`"),
             "{stderr}"
         );
     }

@@ -368,7 +368,7 @@ fn template() {
     Commands:
       list   List every template; `*` marks the ones that `template show` prints
       show   Print the template for an agent and a phase
-      check  Check every template: its syntax, its variables, its markers
+      check  Check the syntax, variables and markers of every template
 
     Options:
       -h, --help  Print help
@@ -433,7 +433,7 @@ fn template_show() {
 fn template_check() {
     assert_snapshot!(project().run("template check --help"), @"
     --- stdout
-    Check every template: its syntax, its variables, its markers
+    Check the syntax, variables and markers of every template
 
     Usage: aiwf template check [OPTIONS]
 

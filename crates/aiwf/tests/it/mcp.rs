@@ -364,8 +364,8 @@ fn artifacts_are_resources_and_nothing_else_is() {
     ID/plan.md/../../../config.toml: an artifact must be a path inside the session, not `plan.md/../../../config.toml`
     ID//etc/passwd: an artifact must be a path inside the session, not `[path]`
     ID/%2Fetc%2Fpasswd: an artifact must be a path inside the session, not `[path]`
-    ID/link.md: `.aiwf/sessions/ID/link.md` is not used: it is a link, or behind one
-    ID/near.md: `.aiwf/sessions/ID/near.md` is not used: it is a link, or behind one
+    ID/link.md: `.aiwf/sessions/ID/link.md` is not used: it is a link, or reached through one
+    ID/near.md: `.aiwf/sessions/ID/near.md` is not used: it is a link, or reached through one
     ID/large.md: `.aiwf/sessions/ID/large.md` has 5242880 bytes, more than 4194304
     ID/absent.md: session `ID` has no `absent.md` yet
     ID/%FF: no resource has this URI
@@ -460,7 +460,7 @@ fn losing_a_lock_is_reported() {
     client.done("preview_prompt", json!({ "session": session.id }));
     let reply = json!({ "session": session.id, "reply": PLAN });
     let refusal = client.refused("submit_reply", reply.clone());
-    assert!(refusal.starts_with("error: another aiwf is working on this session"), "{refusal}");
+    assert!(refusal.starts_with("error: another aiwf process is working on this session"), "{refusal}");
     drop(lock);
     client.done("submit_reply", reply);
 }

@@ -37,7 +37,7 @@ fn a_full_device_is_an_error_on_stderr() {
                 "error: the command finished, but its output could not be written to stdout",
                 "  caused by: no space left on device",
                 "",
-                "hint: redirect the output to a disk with free space; the command's work is done and need not be repeated",
+                "hint: redirect the output to a disk with free space; there is no need to run it again: its work is done",
             ],
             "{line}"
         );

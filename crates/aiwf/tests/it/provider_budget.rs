@@ -30,7 +30,7 @@ fn calls_are_counted_and_the_next_is_not_made() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     reviewing, response (iteration 1)
-    status    paused, gate skip pending
+    status    paused: the budget is used up
     prompt    .aiwf/sessions/[id]/iteration-1/review-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/review-response.md
     remark    2 of 2 calls are used
@@ -56,7 +56,7 @@ fn calls_are_counted_and_the_next_is_not_made() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     reviewing, response (iteration 1)
-    status    paused, gate skip pending
+    status    paused: the budget is used up
     prompt    .aiwf/sessions/[id]/iteration-1/review-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/review-response.md
     remark    2 of 2 calls are used
@@ -80,7 +80,7 @@ fn money_of_the_worst_case_counts() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    paused, gate skip pending
+    status    paused: the budget is used up
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     remark    $0.0000 is spent, the next call may cost $0.0226, and $0.02 is the limit

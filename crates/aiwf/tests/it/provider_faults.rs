@@ -92,10 +92,10 @@ fn a_server_that_asks_to_wait_too_long_is_left_alone() {
     insta::with_settings!({ filters => [(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "[time]")] }, {
         insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
         --- stderr
-        error: `model` has reached its usage limit until [time]: scripted status 429
+        error: `model` has reached its usage limit, which resets at [time]: scripted status 429
           session `[id]`, phase `planning`
 
-        hint: `aiwf retry [id]` asks again once the limit is lifted; until then another provider can take over
+        hint: `aiwf retry [id]` asks again after the limit resets; until then, another provider can take over
         --- exit code 4
         ");
     });
@@ -202,7 +202,9 @@ fn ctrl_c_ends_a_call_and_keeps_what_came() {
         (&meanwhile["remark"], &meanwhile["problems"]),
         (&"the call is under way".into(), &serde_json::json!([]))
     );
-    assert!(scene.exits("retry", 1).stderr_text().contains("another aiwf is working on this session"));
+    assert!(
+        scene.exits("retry", 1).stderr_text().contains("another aiwf process is working on this session")
+    );
     running.signal("INT");
     insta::assert_snapshot!(scene.shown(&running.wait()), @"
     --- stderr

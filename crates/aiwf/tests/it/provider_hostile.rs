@@ -32,7 +32,7 @@ fn nothing_is_written_through_a_link_that_an_agent_made() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 1)), @"
     --- stderr
-    error: `.aiwf/sessions/[id]/iteration-1/planning-response.md` is not used: it is a link, or behind one
+    error: `.aiwf/sessions/[id]/iteration-1/planning-response.md` is not used: it is a link, or reached through one
       session `[id]`, phase `planning`
 
     hint: aiwf did not create `.aiwf/sessions/[id]/iteration-1/planning-response.md` in this form: remove it, then run this again

@@ -67,7 +67,7 @@ fn the_page_of_settings() {
             );
         }
     }
-    page.push_str("\n## What holds when nothing is set\n\n```text\n");
+    page.push_str("\n## Defaults\n\n```text\n");
     page.push_str(&project().run("config show").success().stdout_text());
     page.push_str("```\n");
     check("configuration.md", &page);

@@ -78,7 +78,7 @@ fn applying_outdated_code_warns() {
     let dry = session.run("apply latest --dry-run");
     assert_eq!(dry.exit_code(), 0, "{dry}");
     insta::assert_snapshot!(dry.stderr_text().replace(&session.id, "SESSION"), @"
-    warning: these are outdated: their inputs have changed since
+    warning: these files are outdated, because their inputs have changed
       .aiwf/sessions/SESSION/iteration-1/code/Customer.java
       .aiwf/sessions/SESSION/iteration-1/code/Other.java
       .aiwf/sessions/SESSION/iteration-1/generation-prompt.md

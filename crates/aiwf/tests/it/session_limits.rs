@@ -34,7 +34,7 @@ fn commands_on_a_paused_session_end_with_3_until_its_cap_is_raised() {
     for command in ["run", "step"] {
         assert_eq!(session.run(command).exit_code(), 3, "{command}");
     }
-    assert!(session.refused("approve").contains("asked for another round, and no more are allowed"));
+    assert!(session.refused("approve").contains("asked for another round, but the limit is reached"));
     assert_eq!(at(&session.done("approve --max-iterations 3")), ("revising", "prompt", 2));
     // `step` has done something and stands at a gate, `approve` has done what it was told to.
     for (command, exit_code) in [("step", 3), ("run", 3), ("approve", 0)] {
@@ -84,7 +84,7 @@ fn only_files_of_the_session_are_shown() {
         assert_eq!(session.run(&format!("show latest {path}")).exit_code(), 0, "{path}");
     }
     std::os::unix::fs::symlink("/etc/passwd", session.project.path(session.path("link.md"))).unwrap();
-    assert!(session.refused("show latest link.md").contains("it is a link, or behind one"));
+    assert!(session.refused("show latest link.md").contains("it is a link, or reached through one"));
 }
 
 #[test]

@@ -306,8 +306,8 @@ fn servers_of_both_files_are_found_and_ours_wins() {
 
     gone: /no/such (in [project])
     --- stderr
-    warning: this project loosens settings, which counts only after you agree
-      .aiwf/config.toml:3: mcp.servers.fake.read_only = ["write"] (counts as [])
+    warning: this project loosens settings, which needs your consent
+      .aiwf/config.toml:3: mcp.servers.fake.read_only = ["write"] (in effect: [])
       agree with `aiwf trust add project`
     starting `fake`: /bin/sh server.sh (in [project])
     starting `gone`: /no/such (in [project])

@@ -86,9 +86,9 @@ fn a_project_that_skips_gates_is_warned_about_and_does_not() {
         .file(".aiwf/config.toml", "[gates]\ndefault = \"skip\"\n[session]\nmax_iterations = 50\n");
     let shown = project.run("config show --origin");
     insta::assert_snapshot!(shown.stderr_text(), @"
-    warning: this project loosens settings, which counts only after you agree
-      .aiwf/config.toml:2: gates.default = skip (counts as manual)
-      .aiwf/config.toml:4: session.max_iterations = 50 (counts as 5)
+    warning: this project loosens settings, which needs your consent
+      .aiwf/config.toml:2: gates.default = skip (in effect: manual)
+      .aiwf/config.toml:4: session.max_iterations = 50 (in effect: 5)
       agree with `aiwf trust add project`
     ");
     let values = shown.stdout_text();

@@ -65,8 +65,8 @@ fn a_second_one_says_where_the_first_one_is() {
     let second = project.run("ui --no-open");
     assert_eq!(
         second.to_string().replace(&page.port().to_string(), "PORT"),
-        "--- stderr\nerror: the page of this project is already served at http://127.0.0.1:PORT/\n\n\
-         hint: open the address that the first `aiwf ui` printed, or end it with Ctrl-C\n--- exit code 1"
+        "--- stderr\nerror: this project's page is already open at http://127.0.0.1:PORT/\n\n\
+         hint: open the address that the first `aiwf ui` printed, or stop it with Ctrl-C\n--- exit code 1"
     );
     drop(page);
     // Its place is free again, also after it was killed.

@@ -55,8 +55,8 @@ fn workflow_run_help() {
           --input <TEXT|->   First message, or - for stdin
           --autopilot        Let the model continue without asking about each step
           --provider <NAME>  Provider to ask [default: the one used before, else `[workflow] provider`]
-          --model <NAME>     Model for this command [default: the provider's `model`, else a default of
-                             its API]
+          --model <NAME>     Model for this command [default: the provider's `model`, else the default
+                             for its API]
       -h, --help             Print help
 
     Calls:
@@ -95,8 +95,8 @@ fn agent_help() {
     Options:
           --input <TEXT|->   Send this message and exit, or - for stdin
           --provider <NAME>  Provider to ask [default: the one used before, else `[workflow] provider`]
-          --model <NAME>     Model for this command [default: the provider's `model`, else a default of
-                             its API]
+          --model <NAME>     Model for this command [default: the provider's `model`, else the default
+                             for its API]
       -h, --help             Print help
 
     Calls:
@@ -129,8 +129,8 @@ fn chat_help() {
           --package <PATH>   Package whose files the model may read
           --input <TEXT|->   Send this message and exit, or - for stdin
           --provider <NAME>  Provider to ask [default: the one used before, else `[workflow] provider`]
-          --model <NAME>     Model for this command [default: the provider's `model`, else a default of
-                             its API]
+          --model <NAME>     Model for this command [default: the provider's `model`, else the default
+                             for its API]
       -h, --help             Print help
 
     Calls:

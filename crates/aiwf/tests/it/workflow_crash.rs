@@ -354,7 +354,7 @@ fn the_second_process_is_refused_and_who_only_looks_is_not() {
     let before = files(&scene);
     assert_snapshot!(shown(&scene, &scene.exits("workflow say latest 'No.'", 1)), @"
     --- stderr
-    error: another aiwf is working on run `[run]`
+    error: another aiwf process is working on run `[run]`
 
     hint: wait until it is done, then try again; nothing was changed
     --- exit code 1

@@ -31,10 +31,10 @@ pub struct SessionDocument {
     /// Whether the receiver opens `@path` references itself.
     #[serde(default, alias = "supportsFileAttachments")]
     pub supports_file_attachments: Option<bool>,
-    /// Open comments of people on what the phase reads or makes.
+    /// People's open comments on what the phase reads or writes.
     #[serde(default)]
     pub comments: Option<String>,
-    /// What people said when they approved what the phase reads.
+    /// Notes that people gave when they approved what the phase reads.
     #[serde(default)]
     pub notes: Option<String>,
     /// The user's feedback on the rejected reply.

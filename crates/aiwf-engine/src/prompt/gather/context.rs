@@ -75,11 +75,9 @@ impl ContextReport {
             .collect();
         match (files.is_empty(), self.passed_over.is_empty()) {
             (true, true) => None,
-            (true, false) => Some(format!("none; passed over: {}", self.passed_over.join(", "))),
+            (true, false) => Some(format!("none; skipped: {}", self.passed_over.join(", "))),
             (false, true) => Some(files.join(", ")),
-            (false, false) => {
-                Some(format!("{}; passed over: {}", files.join(", "), self.passed_over.join(", ")))
-            }
+            (false, false) => Some(format!("{}; skipped: {}", files.join(", "), self.passed_over.join(", "))),
         }
     }
 }

@@ -94,7 +94,7 @@ fn the_configuration_chooses_files_in_its_order() {
     assert_eq!(report.passed_over, ["AGENTS.md"]);
     assert_eq!(
         report.line().unwrap(),
-        "docs/a.md (2 bytes), docs/b.md (2 bytes), CLAUDE.md (2 bytes); passed over: AGENTS.md"
+        "docs/a.md (2 bytes), docs/b.md (2 bytes), CLAUDE.md (2 bytes); skipped: AGENTS.md"
     );
 }
 

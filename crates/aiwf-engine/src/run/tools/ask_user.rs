@@ -334,7 +334,7 @@ fn labels(map: &Map<String, Value>, place: &str) -> Result<(), ToolError> {
         match map.get(key) {
             None => {}
             Some(Value::String(text)) => bounded(&format!("{place}.{key}"), Some(text), max)?,
-            Some(_) => return Err(invalid(format!("`{place}.{key}` must be a text"))),
+            Some(_) => return Err(invalid(format!("`{place}.{key}` must be a string"))),
         }
     }
     Ok(())

@@ -69,12 +69,7 @@ pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Res
     }
     let verified = engine.verify(Some(&id))?;
     story.command("verify");
-    story.say(&format!(
-        "  {} events intact, {} approved files, {} differ\n",
-        verified.n_events,
-        verified.n_files,
-        verified.differences.len()
-    ));
+    story.say(&format!("  {}\n", crate::commands::journal::summary(&verified)));
     let report = engine.session_report(Some(&id))?;
     if report.status != SessionStatus::Complete || !verified.differences.is_empty() {
         return Err(Failure::bug("the demo did not finish as expected"));

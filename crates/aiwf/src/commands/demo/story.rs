@@ -56,8 +56,3 @@ pub(super) fn shell_word(word: &str) -> String {
     let quoted = word.replace('\'', "'\\''");
     if word.starts_with('-') { format!("'./{quoted}'") } else { format!("'{quoted}'") }
 }
-
-/// A number with its noun.
-pub(super) fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
