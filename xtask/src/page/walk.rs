@@ -234,7 +234,7 @@ fn walk(scene: &Scene<'_>, pictures: Option<&Path>) -> Result<(), Failure> {
     browser.open(&format!("{session}/events"))?;
     sound(&browser, "journal")?;
     browser.open(&format!("{session}/apply"))?;
-    browser.wait_for("Nothing is written yet")?;
+    browser.wait_for("Nothing has been written yet")?;
     sound(&browser, "apply")?;
     is(!scene.read("src/list.py").contains("as_json"), "a dry run wrote into the project")?;
     browser.click("button.good")?;
@@ -243,7 +243,7 @@ fn walk(scene: &Scene<'_>, pictures: Option<&Path>) -> Result<(), Failure> {
     browser.click("form[data-verb=undo] button")?;
     browser.wait("the end of the undo", || Ok(!scene.read("src/list.py").contains("as_json")))?;
     browser.open(&format!("{}/project", scene.base()))?;
-    browser.wait_for("What validate finds")?;
+    browser.wait_for("Validation")?;
     sound(&browser, "project")?;
     picture(&browser, pictures, "project")
 }
@@ -284,7 +284,7 @@ fn live(scene: &Scene<'_>) -> Result<(), Failure> {
     browser.open(&format!("{}/s/{id}", scene.base()))?;
     browser.write("#text-cancel", "half a sentence")?;
     scene.aiwf(&["cancel", &id])?;
-    browser.wait_for("went on while you were writing")?;
+    browser.wait_for("has changed while you were writing")?;
     let kept = browser.run("return document.getElementById('text-cancel').value")?;
     is(kept == "half a sentence", "what was typed is gone")
 }
@@ -314,7 +314,7 @@ fn comments(scene: &Scene<'_>, pictures: Option<&Path>) -> Result<(), Failure> {
     browser.wait_for("one line per item?")?;
     browser.wait_for("now plan@2:5")?;
     browser.open(&format!("{session}/v/plan@2?diff=1"))?;
-    browser.wait_for("Difference to the version before")?;
+    browser.wait_for("Differences from the previous version")?;
     sound(&browser, "the difference of two versions")?;
     browser.click("form[action$='decide/resolve'] button")?;
     browser.wait_for("resolved")

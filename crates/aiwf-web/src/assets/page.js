@@ -145,10 +145,10 @@
     line.className = "note warn";
     line.dataset.notice = "yes";
     line.setAttribute("role", "status");
-    line.textContent = "The session went on while you were writing. ";
+    line.textContent = "The session has changed while you were writing. ";
     var link = document.createElement("a");
     link.href = location.pathname + location.search;
-    link.textContent = "Show what is there now";
+    link.textContent = "Show the current version";
     line.append(link, " (your text is kept).");
     part.prepend(line);
   }

@@ -111,7 +111,7 @@ fn a_form_needs_the_token_of_its_browser() {
     for token in ["", "0", &"0".repeat(64), &visit.secret] {
         let answer = visit.send("POST", &action, &[], &form(&[("gate", &gate), ("token", token)]));
         assert_eq!(answer.status, StatusCode::FORBIDDEN, "{token}");
-        answer.has("the form is not from this page");
+        answer.has("the form did not come from this page");
     }
     let without = visit.send("POST", &action, &[], &form(&[("gate", &gate)]));
     assert_eq!(without.status, StatusCode::FORBIDDEN);
@@ -124,7 +124,7 @@ fn the_secret_and_the_code_let_in_and_nothing_else_does() {
     for wrong in ["", "0", &visit.secret[1..], &visit.secret.to_uppercase(), "aaaa-aaaa"] {
         let answer = visit.send("POST", "/enter", &[], &form(&[("code", wrong)]));
         assert_eq!((answer.status, answer.header("set-cookie")), (StatusCode::UNAUTHORIZED, ""), "{wrong}");
-        answer.has("That code is not right");
+        answer.has("That code is wrong");
     }
     let by_code = visit.send("POST", "/enter", &[], &form(&[("code", &visit.code), ("next", "/s/one")]));
     assert_eq!((by_code.status, by_code.header("location")), (StatusCode::SEE_OTHER, "/s/one"));

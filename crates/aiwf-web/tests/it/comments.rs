@@ -48,7 +48,7 @@ fn open_comments_are_sent_with_a_rejection_and_follow_into_the_next_version() {
     visit
         .get(&format!("/s/{id}/v/plan@2?diff=1"))
         .has("Read the grammar")
-        .has("Difference to the version before");
+        .has("Differences from the previous version");
     let page = visit.get(&format!("/s/{id}"));
     let resolved = visit.submit(&page, &format!("/s/{id}/decide/resolve"), &[]);
     assert_eq!(resolved.status, StatusCode::SEE_OTHER);
@@ -63,7 +63,7 @@ fn a_comment_on_a_text_that_moved_is_refused() {
     visit.project.write(&format!(".aiwf/sessions/{id}/iteration-1/plan-response.md"), "# Other\n\nx\n");
     let answer = visit.submit(&page, &format!("/s/{id}/decide/comment"), &[("from", "3"), ("text", "why?")]);
     assert_eq!(answer.status, StatusCode::CONFLICT);
-    answer.has("changed since this page showed it");
+    answer.has("changed since this page was loaded");
     assert!(!visit.events(&id).contains(&"comment-added"));
 }
 

@@ -47,7 +47,7 @@ fn a_session_is_walked_from_its_request_into_the_project_and_back() {
     visit.get(&format!("/s/{id}")).has("Apply to the project").has("PASS");
     visit.get(&format!("/s/{id}/code")).has("src/login.py").has("added").has("print(");
     let dry_run = visit.get(&format!("/s/{id}/apply"));
-    dry_run.has("src/login.py").has("Nothing is written yet");
+    dry_run.has("src/login.py").has("Nothing has been written yet");
     assert!(!visit.project.root().join("src/login.py").exists());
     let applied = visit.submit(&dry_run, &format!("/s/{id}/decide/apply"), &[]);
     assert_eq!(applied.status, StatusCode::SEE_OTHER, "{}", applied.text);
@@ -142,7 +142,7 @@ fn a_reply_is_checked_before_it_is_taken() {
     let answer = check(broken);
     assert_eq!(answer.status, StatusCode::OK);
     answer.has("problem").has("src/none.py").has("&lt;&lt;&lt;EDIT");
-    check(CODE).has("Nothing was taken yet");
+    check(CODE).has("It has not been submitted yet");
     assert_eq!(visit.events(&id), before);
 }
 
@@ -151,7 +151,7 @@ fn a_page_that_only_reads_offers_no_decision_and_takes_none() {
     let visit = Visit::with_access(Access::ReadOnly).let_in();
     let id = visit.begin("Add a login");
     let page = visit.get(&format!("/s/{id}"));
-    page.has("waits for").has_not("<form method=\"post\"");
+    page.has("waiting for").has_not("<form method=\"post\"");
     visit.get("/").has_not("<form method=\"post\"").has("Add a login");
     let before = visit.events(&id);
     for path in [format!("/s/{id}/decide/approve"), "/new".to_owned(), "/project/pin".to_owned()] {

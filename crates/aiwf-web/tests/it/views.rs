@@ -78,7 +78,7 @@ fn the_project_page_shows_flows_providers_and_findings() {
     let visit = Visit::entered();
     visit
         .get("/project")
-        .has("What validate finds")
+        .has("Validation")
         .has("jpa-mt")
         .has("manual")
         .has("plan → implement")

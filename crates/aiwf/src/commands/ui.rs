@@ -17,7 +17,7 @@ pub(crate) struct UiArgs {
     /// Do not open a browser
     #[arg(long)]
     no_open: bool,
-    /// Only show: turn off every decision on the page
+    /// Turn off all decisions on the page
     #[arg(long)]
     read_only: bool,
 }
