@@ -32,8 +32,7 @@ pub(crate) struct CompletionsArgs {
 }
 
 /// Marks a file that `--install` wrote.
-const MARKER: &str =
-    "# Written by `aiwf completions`; it is regenerated after an update, so changes here are lost.";
+const MARKER: &str = "# Written by `aiwf completions`; written again after an update, changes here are lost.";
 
 pub(crate) fn run(args: &CompletionsArgs, output: &Output<'_>) -> Result<Exit, Failure> {
     let environment = Environment::read().map_err(CommandError::NoCurrentDir)?;
