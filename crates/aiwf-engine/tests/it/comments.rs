@@ -176,7 +176,7 @@ fn a_complete_session_is_reopened_unless_it_is_applied() {
     assert_eq!(error.to_string(), "the session has been applied, so its artifacts can no longer be reopened");
     engine.undo(Some(id)).unwrap();
     for (artifact, expected) in [
-        ("review", "`review` is a verdict, and a verdict cannot be reopened"),
+        ("review", "`review` is a verdict, and verdicts cannot be reopened"),
         ("design", "cannot be reopened"),
     ] {
         let error = engine.revise(Some(id), artifact, "smaller").unwrap_err().to_string();

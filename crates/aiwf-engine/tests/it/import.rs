@@ -317,7 +317,7 @@ fn a_second_import_says_what_exists_and_force_replaces_only_its_own() {
     let error = scene.engine.plan_import(&options(kind)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "1 file exists already, with other content: `.aiwf/flows/spec-kit/tasks.md`; nothing was written"
+        "1 file already exists with different content: `.aiwf/flows/spec-kit/tasks.md`; nothing was written"
     );
     let forced = ImportOptions { replaces: true, ..options(kind) };
     let plan = scene.engine.plan_import(&forced).unwrap();
