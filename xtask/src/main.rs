@@ -16,6 +16,7 @@ mod bench;
 mod docs;
 mod failure;
 mod faults;
+mod imports;
 mod mcp;
 mod namespace;
 mod npm;

@@ -91,7 +91,7 @@ impl Set {
     }
 }
 
-fn cache_dir() -> Result<PathBuf, Failure> {
+pub(crate) fn cache_dir() -> Result<PathBuf, Failure> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CACHE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".cache")))

@@ -48,6 +48,13 @@ const SLOW: &[Suite] = &[
         run: crate::mcp::run,
     },
     Suite {
+        name: "imports",
+        needs: Some(
+            "npm with node 20 or newer, python3, the network for the first time, and network namespaces",
+        ),
+        run: crate::imports::run,
+    },
+    Suite {
         name: "page",
         needs: Some("Debian's chromium and chromium-driver, which it installs with apt-get"),
         run: crate::page::run,

@@ -140,9 +140,9 @@ pub use session::{
     ChangeReport, CheckReport, CommentFilter, CommentPlace, CommentReport, CommentState, CommentTarget,
     Commented, Created, Decided, Difference, FileChange, FileChangeKind, LineFate, LiveText, NewChange,
     NewRequest, NewSession, NoteReport, Performed, PhaseOptions, PromptAnatomy, PromptApproval, PromptSize,
-    Reach, SeenGate, SelfRunning, SessionArtifact, SessionGlance, SessionPlace, SessionPreview,
-    SessionReport, SessionSummary, SessionValues, StaleArtifact, UndoReport, UsageReport, Verified,
-    VersionReport,
+    Reach, ReopenedReport, SeenGate, SelfRunning, SessionArtifact, SessionGlance, SessionPlace,
+    SessionPreview, SessionReport, SessionSummary, SessionValues, StaleArtifact, UndoReport, UsageReport,
+    Verified, VersionReport, event_texts,
 };
 pub use trust::trust_error::TrustError;
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};

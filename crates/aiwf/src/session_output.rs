@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use aiwf_engine::machine::{Dollars, GateState, TaskStatus, Total};
+use aiwf_engine::machine::{Dollars, GateState, TaskStatus, Total, VersionOutcome};
 use aiwf_engine::{
-    ChangeReport, Decided, Overlap, SessionReport, SessionStatus, StaleArtifact, UsageReport, VersionReport,
-    WaitsFor, left_out_lines, local_time,
+    ChangeReport, Decided, Overlap, ReopenedReport, SessionReport, SessionStatus, StaleArtifact, UsageReport,
+    VersionReport, WaitsFor, left_out_lines, local_time,
 };
 use serde_json::json;
 
@@ -16,6 +16,7 @@ use crate::escape::{escaped, escaped_line};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
+use crate::shell_word::as_typed;
 
 /// Prints the status of a session after a decision; its steps were printed when they happened.
 pub(crate) fn decided(decided: &Decided, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
@@ -169,7 +170,16 @@ fn change_lines(change: &ChangeReport, report: &SessionReport, lines: &mut Lines
 /// Comments, versions and the parts that another version or session touches.
 fn version_and_comment_lines(report: &SessionReport, lines: &mut Lines) {
     if report.open_comments > 0 {
-        lines.add("comments", &format!("{} open", report.open_comments));
+        let sends = if report.waits_for == Some(WaitsFor::ReplyApproval) {
+            let id = report.change.as_ref().map_or(&report.session_id, |change| &change.name);
+            format!("; aiwf reject {} sends them", as_typed(id))
+        } else {
+            String::new()
+        };
+        lines.add("comments", &format!("{} open{sends}", report.open_comments));
+    }
+    if let Some(reopened) = &report.reopened {
+        lines.add("reopened", &reopened_artifact(reopened));
     }
     let versions = version_lines(&report.versions);
     for versions in versions {
@@ -213,7 +223,7 @@ fn trouble_lines(report: &SessionReport, lines: &mut Lines) {
     }
 }
 
-/// The versions of each artifact that has several, on a line of its own.
+/// The versions of each artifact, on a line of its own, unless there is one and nothing happened to it.
 fn version_lines(versions: &[VersionReport]) -> Vec<String> {
     const MOST: usize = 8;
     let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
@@ -225,8 +235,14 @@ fn version_lines(versions: &[VersionReport]) -> Vec<String> {
             None => lines.push((&version.artifact, vec![shown])),
         }
     }
-    // The single version of an artifact is the artifact itself.
-    lines.retain(|(_, versions)| versions.len() > 1);
+    lines.retain(|(artifact, shown)| {
+        let is_plain = |version: &VersionReport| {
+            version.note.is_none()
+                && matches!(version.outcome, VersionOutcome::Pending | VersionOutcome::Approved)
+        };
+        let alone = versions.iter().find(|version| version.artifact == *artifact);
+        shown.len() > 1 || !alone.is_some_and(is_plain)
+    });
     let joined = |(_, versions): (&str, Vec<String>)| {
         let n_left = versions.len().saturating_sub(MOST);
         let earlier = if n_left > 0 { format!("{n_left} earlier, ") } else { String::new() };
@@ -238,6 +254,12 @@ fn version_lines(versions: &[VersionReport]) -> Vec<String> {
 /// An artifact that was made from a version that is not valid any more.
 pub(crate) fn stale_artifact(stale: &StaleArtifact) -> String {
     format!("{} is stale: built on {}", stale.name, stale.built_on)
+}
+
+/// An approved version that is made again.
+pub(crate) fn reopened_artifact(reopened: &ReopenedReport) -> String {
+    let reason = shortened(&escaped_line(&reopened.reason));
+    format!("{} by {}: {reason}", reopened.name, escaped_line(&reopened.by))
 }
 
 /// Another session that plans to write the same files.

@@ -1,4 +1,4 @@
-//! Changes in a repository by `aiwf do`, disturbed: worktree, checks, apply, branch, commit, undo, removal.
+//! Changes in a repository by `aiwf do`, disturbed: worktree, checks, comments, revise, apply, branch, commit, undo, removal.
 //!
 //! The agent is a program that edits files in its worktree, and the check is a command that writes nothing. Git's own
 //! calls are disturbed like those of aiwf. How things stand is what a person sees: the session, the files, and every
@@ -45,10 +45,17 @@ const BRANCH: &[&str] = &["apply", "latest", "--branch=json"];
 const COMMIT: &[&str] = &["apply", "latest", "--commit"];
 const UNDO: &[&str] = &["undo", "latest"];
 
+const COMMENT: &[&str] = &["comment", "latest", "list.py:1", "Why?"];
+const RESOLVE: &[&str] = &["comment", "resolve", "latest", "1"];
+/// The agent is asked again, in a new worktree.
+const REVISE: &[&str] = &["revise", "latest", "implementation", "--reason", "smaller"];
+
 use Act::{Do, Repository};
 
 const PLANNED: &[Act] = &[Repository, Do(BEGIN)];
 const IMPLEMENTED: &[Act] = &[Repository, Do(BEGIN), Do(APPROVE)];
+const COMMENTED: &[Act] = &[Repository, Do(BEGIN), Do(APPROVE), Do(COMMENT)];
+const REVIEWED: &[Act] = &[Repository, Do(BEGIN), Do(APPROVE), Do(APPROVE)];
 const COMPLETE: &[Act] = &[Repository, Do(BEGIN), Do(APPROVE), Do(APPROVE), Do(APPROVE)];
 const APPLIED: &[Act] = &[Repository, Do(BEGIN), Do(APPROVE), Do(APPROVE), Do(APPROVE), Do(APPLY)];
 const ON_BRANCH: &[Act] = &[Repository, Do(BEGIN), Do(APPROVE), Do(APPROVE), Do(APPROVE), Do(BRANCH)];
@@ -66,6 +73,9 @@ pub(super) const CASES: &[Case] = &[
     Case { name: "do: undo", before: APPLIED, words: UNDO, stdin: "" },
     Case { name: "do: undo a branch", before: ON_BRANCH, words: UNDO, stdin: "" },
     Case { name: "do: undo a commit", before: COMMITTED, words: UNDO, stdin: "" },
+    Case { name: "do: comment on a changed file", before: IMPLEMENTED, words: COMMENT, stdin: "" },
+    Case { name: "do: resolve a comment on a changed file", before: COMMENTED, words: RESOLVE, stdin: "" },
+    Case { name: "do: revise", before: REVIEWED, words: REVISE, stdin: "" },
     Case { name: "do: cancel", before: IMPLEMENTED, words: &["cancel", "latest"], stdin: "" },
     Case { name: "do: rm", before: CANCELLED, words: &["rm", "latest", "--yes"], stdin: "" },
 ];
@@ -106,8 +116,13 @@ pub(super) fn standing(world: &World) -> Result<String, Failure> {
         let Some(id) = session.get("session_id").and_then(Value::as_str) else { continue };
         let status = world.report(&["status", id, "--json"])?;
         // Writing to a string does not fail.
-        for key in ["flow", "phase", "stage", "status", "iteration", "waits_for", "applied"] {
+        for key in ["flow", "phase", "stage", "status", "iteration", "waits_for", "applied", "open_comments"]
+        {
             let _ = writeln!(text, "{key}: {}", status.get(key).unwrap_or(&Value::Null));
+        }
+        for version in status.get("versions").and_then(Value::as_array).into_iter().flatten() {
+            let field = |key| version.get(key).unwrap_or(&Value::Null);
+            let _ = writeln!(text, "version: {} {}", field("name"), field("outcome"));
         }
         for check in status.get("checks").and_then(Value::as_array).into_iter().flatten() {
             let field = |key| check.get(key).unwrap_or(&Value::Null);
@@ -142,8 +157,8 @@ pub(super) fn survive(world: &World, case: &Case, expected: &str) -> Result<(), 
         world.aiwf(&["run", "latest"], "")?;
     }
     if standing(world)? != expected {
-        if begins && exists {
-            // The session is there: its call failed or was interrupted, and is made again.
+        if (begins && exists) || was_reopened(world, case)? {
+            // The session is there, or reopened: its call failed or was interrupted, and is made again.
             expect_done_or_waiting(&world.aiwf(APPROVE, "")?, "making the call again")?;
         } else {
             run_again(world, case)?;
@@ -151,6 +166,13 @@ pub(super) fn survive(world: &World, case: &Case, expected: &str) -> Result<(), 
         expect_same(expected, &standing(world)?)?;
     }
     remove(world)
+}
+
+/// Whether a disturbed `revise` was recorded before its call was disturbed.
+fn was_reopened(world: &World, case: &Case) -> Result<bool, Failure> {
+    let status =
+        if case.words == REVISE { world.report(&["status", "latest", "--json"])? } else { Value::Null };
+    Ok(status.get("phase").and_then(Value::as_str) == Some("implement"))
 }
 
 /// Removes what a killed git leaves, as its message asks for.

@@ -17,7 +17,7 @@ enum Holder<'a> {
     Tidy(&'a str),
 }
 
-/// Finds invariants without a holder, and holders that do not exist.
+/// Finds invariants without a holder, holders that do not exist, and numbers that are not counted up from 1.
 pub(super) fn invariants(tree: &Tree) -> Vec<Finding> {
     let Some(page) = tree.file(ARCHITECTURE) else {
         return Vec::new();
@@ -27,7 +27,14 @@ pub(super) fn invariants(tree: &Tree) -> Vec<Finding> {
         return vec![Finding::new(ARCHITECTURE, 0, "has no numbered items under `## Invariants`; add them")];
     }
     let mut findings = Vec::new();
-    for (line, item) in &items {
+    for (number, (line, item)) in (1_usize..).zip(&items) {
+        let written = item.split_once(". ").map_or("", |(written, _)| written);
+        if written != number.to_string() {
+            let message = format!(
+                "this is invariant {number} of the list and has the number {written}; give it the number {number}"
+            );
+            findings.push(Finding::new(ARCHITECTURE, *line, message));
+        }
         let holders = holders(item);
         if holders.is_empty() {
             let message =

@@ -49,6 +49,20 @@ fn holders_that_do_not_exist_fail() {
 }
 
 #[test]
+fn numbers_that_repeat_or_are_left_out_fail() {
+    check_items(
+        "1. A; held by: `aiwf_prompt::keeps_order`\n\
+         2. B; held by: `aiwf_prompt::keeps_order`\n\
+         2. C; held by: `aiwf_prompt::keeps_order`\n\
+         5. D; held by: `aiwf_prompt::keeps_order`\n",
+        &[
+            "ARCHITECTURE.md:7: this is invariant 3 of the list and has the number 2; give it the number 3",
+            "ARCHITECTURE.md:8: this is invariant 4 of the list and has the number 5; give it the number 4",
+        ],
+    );
+}
+
+#[test]
 fn a_page_without_invariants_fails() {
     check(
         invariants,

@@ -12,8 +12,29 @@ use super::tree::Tree;
 use super::{Converted, MadeFile, MadeFlow, NotCarried};
 
 const MAX_COMMANDS: usize = 200;
-/// Tools of Claude Code that change files.
-const WRITING_TOOLS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
+/// Tools of Claude Code that only read.
+const READING_TOOLS: [&str; 9] =
+    ["Read", "Grep", "Glob", "LS", "NotebookRead", "WebFetch", "WebSearch", "TodoWrite", "AskUserQuestion"];
+/// The first words of shell commands that only read.
+const READING_COMMANDS: [&str; 17] = [
+    "git log",
+    "git diff",
+    "git show",
+    "git status",
+    "git blame",
+    "git ls-files",
+    "git rev-parse",
+    "gh pr view",
+    "gh pr diff",
+    "gh pr list",
+    "gh issue view",
+    "gh issue list",
+    "ls",
+    "cat",
+    "grep",
+    "rg",
+    "wc",
+];
 /// Keys that say nothing a flow would do differently.
 const SILENT_KEYS: [&str; 5] = ["name", "description", "argument-hint", "allowed-tools", "model"];
 
@@ -102,11 +123,8 @@ fn convert_one(
     converted: &mut Converted,
 ) -> MadeFlow {
     let tools = read.text("allowed-tools");
-    let writes = tools.as_ref().is_none_or(|tools| {
-        tools
-            .split([',', ' '])
-            .any(|tool| WRITING_TOOLS.contains(&tool.split('(').next().unwrap_or(tool).trim()))
-    });
+    // The list grants tools and is no list of all that a command needs: only one that reads and nothing else is a limit.
+    let writes = tools.as_ref().is_none_or(|tools| !listed(tools).all(only_reads));
     let mut leave = |what: String, why: &str, instead: String| {
         converted.leave(path, what, why, instead);
     };
@@ -169,6 +187,31 @@ fn convert_one(
             MadeFile { path: "flow.toml".to_owned(), text: flow, from: vec![path.to_owned()] },
             MadeFile { path: "work.md".to_owned(), text: template, from: vec![path.to_owned()] },
         ],
+    }
+}
+
+/// The tools of a list: `Read, Bash(git log:*)`, with commas or spaces between them.
+fn listed(tools: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    let split = move |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (c == ',' || c.is_whitespace())
+    };
+    tools.split(split).filter(|tool| !tool.is_empty())
+}
+
+fn only_reads(tool: &str) -> bool {
+    match tool.split_once('(') {
+        None => READING_TOOLS.contains(&tool),
+        Some(("Bash", command)) => READING_COMMANDS.iter().any(|reading| {
+            let rest = command.strip_prefix(reading);
+            rest.is_some_and(|rest| rest.starts_with([':', ' ', ')']))
+        }),
+        Some((tool, _)) => READING_TOOLS.contains(&tool),
     }
 }
 

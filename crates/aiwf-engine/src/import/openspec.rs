@@ -18,6 +18,10 @@ pub(super) const WANTED: [&str; 1] = ["openspec"];
 const CONTEXT: &str = ".aiwf/project.md";
 const SPECS: &str = "openspec/specs";
 const MAX_ARTIFACTS: usize = 40;
+/// Before the instructions of a schema, which are for agents that run OpenSpec.
+const FOR_A_SHELL: &str = "The project's own instructions for this document follow. They were written for an agent with a shell and the files of \
+     an earlier tool. Here the request and the approved documents are given to you, and your reply is the document: do not run \
+     `openspec`, create directories, or save files.\n\n";
 
 /// A document of a change.
 struct Artifact {
@@ -74,6 +78,10 @@ pub(super) fn convert(tree: &Tree, name: &str) -> Converted {
         }
         if !artifact.instruction.trim().is_empty() {
             text.push('\n');
+            if let Some(schema) = artifact.from.first() {
+                text.push_str(FOR_A_SHELL);
+                leave_commands(&artifact.instruction, &artifact.name, schema, &mut converted);
+            }
             text.push_str(&literal(artifact.instruction.trim()));
             text.push('\n');
         }
@@ -106,6 +114,20 @@ pub(super) fn convert(tree: &Tree, name: &str) -> Converted {
     context(tree, &config, config_path, &mut converted);
     leave_the_rest(tree, &config, config_path, schema, &mut converted);
     converted
+}
+
+/// Says which lines of an instruction run OpenSpec's own program.
+fn leave_commands(instruction: &str, name: &str, schema: &str, converted: &mut Converted) {
+    let n_lines = instruction.lines().filter(|line| line.contains("`openspec ")).count();
+    if n_lines > 0 {
+        let runs = if n_lines == 1 { "1 line that runs" } else { &format!("{n_lines} lines that run") };
+        converted.leave(
+            schema,
+            format!("{runs} `openspec`, in the instruction for `{name}`"),
+            "an imported text runs nothing; the text stays, the prompt says to skip it",
+            "nothing: aiwf gives the request and the approved documents itself",
+        );
+    }
 }
 
 fn title_of(artifacts: &[Artifact]) -> String {

@@ -177,8 +177,9 @@ fn template(phase: &Phase, tree: &Tree, used: &mut BTreeSet<String>, converted: 
              test to make it pass.\n",
         );
     }
-    if let Some((path, body)) = command_body(phase.command, tree) {
-        let kept = kept_body(&path, &body, converted);
+    if let Some(command) = command_body(phase.command, tree) {
+        let kept = kept_body(&command, converted);
+        let path = command.path;
         if !kept.trim().is_empty() {
             text.push_str(
                 "\nThe project's own instructions for this step follow. They were written for an agent with a shell and the files of \
@@ -194,24 +195,34 @@ fn template(phase: &Phase, tree: &Tree, used: &mut BTreeSet<String>, converted: 
     MadeFile { path: format!("{}.md", phase.command), text, from }
 }
 
-/// The first command file with a body, without its front matter.
-fn command_body(command: &str, tree: &Tree) -> Option<(String, String)> {
+/// The text of a command.
+struct CommandBody {
+    path: String,
+    text: String,
+    /// The lines of the file before the text.
+    n_before: usize,
+}
+
+/// The first command file with a body.
+fn command_body(command: &str, tree: &Tree) -> Option<CommandBody> {
     COMMAND_FILES.iter().find_map(|(before, after)| {
         let path = format!("{before}{command}{after}");
-        let text = tree.text(&path)?;
-        let body = if *after == ".toml" { gemini_prompt(text)? } else { text.to_owned() };
-        (!document(&body).body.trim().is_empty()).then_some((path, body))
+        let file = tree.text(&path)?;
+        let (text, n_before) = if *after == ".toml" { gemini_prompt(file)? } else { (file.to_owned(), 0) };
+        (!document(&text).body.trim().is_empty()).then_some(CommandBody { path, text, n_before })
     })
 }
 
 /// The body without machinery, escaped; the request takes the place of the arguments.
-fn kept_body(path: &str, text: &str, converted: &mut Converted) -> String {
-    let read = document(text);
+fn kept_body(command: &CommandBody, converted: &mut Converted) -> String {
+    let path = &command.path;
+    let read = document(&command.text);
+    let first_line = read.first_line + command.n_before;
     let mut kept = String::new();
     let mut dropped: Vec<(usize, &str)> = Vec::new();
     for part in parts(&read.body) {
         if MACHINERY.iter().any(|name| part.heading.eq_ignore_ascii_case(name)) {
-            dropped.push((part.line + read.first_line, part.heading));
+            dropped.push((part.line + first_line, part.heading));
         } else {
             kept.push_str(part.text);
         }
@@ -219,7 +230,7 @@ fn kept_body(path: &str, text: &str, converted: &mut Converted) -> String {
     if let Some((line, _)) = dropped.first() {
         let names: Vec<String> = dropped.iter().map(|(_, heading)| format!("`{heading}`")).collect();
         converted.not_carried.push(NotCarried {
-            file: path.to_owned(),
+            file: path.clone(),
             line: Some(*line),
             what: format!("the sections {}", names.join(", ")),
             why: "they are about spec-kit's arguments, hooks and reports".to_owned(),
@@ -232,11 +243,11 @@ fn kept_body(path: &str, text: &str, converted: &mut Converted) -> String {
         .lines()
         .enumerate()
         .filter(|(_, line)| line.contains(".specify/scripts/") || line.contains("{SCRIPT}"))
-        .map(|(idx, _)| idx + read.first_line)
+        .map(|(idx, _)| idx + first_line)
         .collect();
     if let Some(line) = scripts.first() {
         converted.not_carried.push(NotCarried {
-            file: path.to_owned(),
+            file: path.clone(),
             line: Some(*line),
             what: format!(
                 "{} that {} scripts",
@@ -255,6 +266,19 @@ fn lines(n_lines: usize) -> String {
     if n_lines == 1 { "1 line".to_owned() } else { format!("{n_lines} lines") }
 }
 
+/// Whether a file is hidden: what spec-kit remembers for itself.
+fn is_bookkeeping(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with('.'))
+}
+
+/// `3 files: a.sh, b.sh, …`
+fn named_files(paths: &[String]) -> String {
+    const MOST: usize = 4;
+    let names: Vec<&str> = paths.iter().filter_map(|path| path.rsplit('/').next()).take(MOST).collect();
+    let more = if paths.len() > names.len() { ", …" } else { "" };
+    format!("{} file{}: {}{more}", paths.len(), if paths.len() == 1 { "" } else { "s" }, names.join(", "))
+}
+
 /// Says of everything else why it is not in the flow.
 fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converted) {
     let rest = |directory: &'static str| {
@@ -263,7 +287,6 @@ fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converte
             .filter(|path| !used.contains(path))
             .collect::<Vec<_>>()
     };
-    let count = |paths: &[String]| format!("{} file{}", paths.len(), if paths.len() == 1 { "" } else { "s" });
     let groups: [(&str, &str, &str); 6] = [
         (
             ".specify/scripts",
@@ -294,14 +317,25 @@ fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converte
     ];
     for (directory, why, instead) in groups {
         let mut paths = rest(directory);
-        // Bookkeeping of the tool.
-        paths.retain(|path| !path.contains("/."));
+        paths.retain(|path| !is_bookkeeping(path));
         if !paths.is_empty() {
-            let names: Vec<&str> = paths.iter().filter_map(|path| path.rsplit('/').next()).take(4).collect();
-            let more = if paths.len() > names.len() { ", …" } else { "" };
-            let what = format!("{}: {}{more}", count(&paths), names.join(", "));
-            converted.leave(directory, what, why, instead);
+            converted.leave(directory, named_files(&paths), why, instead);
         }
+    }
+    let is_in_group = |path: &String| {
+        groups
+            .iter()
+            .any(|(directory, ..)| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
+    };
+    let mut paths = rest(".specify");
+    paths.retain(|path| !is_in_group(path) || is_bookkeeping(path));
+    if !paths.is_empty() {
+        converted.leave(
+            ".specify",
+            named_files(&paths),
+            "they record how spec-kit was set up",
+            "nothing: spec-kit goes on reading them",
+        );
     }
     let mut commands: BTreeSet<String> = BTreeSet::new();
     let mut twins: BTreeSet<&str> = BTreeSet::new();
@@ -356,8 +390,17 @@ fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converte
     }
 }
 
-/// The prompt of a command file of Gemini CLI.
-fn gemini_prompt(text: &str) -> Option<String> {
+/// The prompt of a command file of Gemini CLI, and the lines before it.
+fn gemini_prompt(text: &str) -> Option<(String, usize)> {
     let table: toml_edit::DocumentMut = text.parse().ok()?;
-    Some(table.get("prompt")?.as_str()?.replace("{{args}}", "$ARGUMENTS"))
+    let prompt = table.get("prompt")?.as_str()?.replace("{{args}}", "$ARGUMENTS");
+    let is_start =
+        |line: &str| line.strip_prefix("prompt").is_some_and(|rest| rest.trim_start().starts_with('='));
+    let key = text.lines().position(is_start).unwrap_or_default();
+    // A line end right after the opening quotes is no part of the text.
+    let starts_below = text.lines().nth(key).is_some_and(|line| {
+        let line = line.trim_end();
+        line.ends_with("\"\"\"") || line.ends_with("'''")
+    });
+    Some((prompt, key + usize::from(starts_below)))
 }

@@ -166,6 +166,9 @@ pub struct SessionEntry {
     /// The files that it plans to write.
     #[serde(skip)]
     pub(super) writes: Vec<String>,
+    /// The profile whose rules name these files; empty if they are relative to the project.
+    #[serde(skip)]
+    pub(super) writes_of: String,
     /// Relative to the project.
     pub directory: String,
     #[serde(skip)]
@@ -245,6 +248,7 @@ impl SessionEntry {
             open_comments: summary.open_comments,
             overlaps: Vec::new(),
             writes: summary.writes,
+            writes_of: summary.writes_of,
             directory: ledger.shown("").trim_end_matches('/').to_owned(),
             place: ledger.place(),
         }
@@ -274,6 +278,7 @@ impl SessionEntry {
             open_comments: 0,
             overlaps: Vec::new(),
             writes: Vec::new(),
+            writes_of: String::new(),
             directory: ledger.shown("").trim_end_matches('/').to_owned(),
             kind: LedgerKind::Run,
             place: ledger.place(),

@@ -22,7 +22,7 @@ pub struct Overlap {
     pub session_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Relative to the project, or to the code of a profile session; at most 20.
+    /// Relative to the project, or named by the rules of a profile; at most 20.
     pub files: Vec<String>,
     pub n_files: usize,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -30,11 +30,12 @@ pub struct Overlap {
 }
 
 impl Engine {
-    /// The other sessions that plan to write files of this one, most files first.
+    /// The other sessions that plan to write files of this one, most files first. `writes_of` is the profile that names
+    /// the files, if they are not files of the project.
     pub(crate) fn overlaps_of(
         &self,
         id: &str,
-        profile: &str,
+        writes_of: &str,
         writes: &[String],
     ) -> Result<Vec<Overlap>, SessionError> {
         if writes.is_empty() {
@@ -42,9 +43,8 @@ impl Engine {
         }
         let mut found = Vec::new();
         for entry in all_of(self.settings(), Scope::Any)? {
-            // Sessions of a profile name files by their own rules.
-            let is_comparable = entry.profile.as_deref().unwrap_or_default() == profile;
-            if entry.id == id || !is_comparable {
+            // Names of a profile say nothing about the files of others.
+            if entry.id == id || entry.writes_of != writes_of {
                 continue;
             }
             let files: Vec<&String> = entry.writes.iter().filter(|file| writes.contains(file)).collect();
@@ -58,8 +58,7 @@ impl Engine {
 
     /// Marks the sessions of a list that plan to write the same files.
     pub fn mark_overlaps(&self, entries: &mut [SessionEntry]) {
-        let key =
-            |entry: &SessionEntry, file: &String| (entry.profile.clone().unwrap_or_default(), file.clone());
+        let key = |entry: &SessionEntry, file: &String| (entry.writes_of.clone(), file.clone());
         let mut writers: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
         for (index, entry) in entries.iter().enumerate() {
             for file in &entry.writes {

@@ -15,7 +15,7 @@ use super::diff::unified;
 use super::files::artifact_names;
 use super::journal;
 use super::open_session::OpenSession;
-use super::snapshot::planned_writes;
+use super::planned_writes::{names_of_writes, planned_writes};
 use crate::Engine;
 use crate::error::EngineError;
 use crate::ledger::{Overlap, SessionRef};
@@ -222,8 +222,8 @@ struct Source {
 impl OpenSession<'_> {
     /// Other sessions that plan to write the same files.
     fn overlaps(&self) -> Result<Vec<Overlap>, SessionError> {
-        let profile = &self.setup()?.profile;
-        self.engine.overlaps_of(&self.ledger.id, profile, &planned_writes(&self.state))
+        let writes = planned_writes(&self.ledger, &self.state);
+        self.engine.overlaps_of(&self.ledger.id, &names_of_writes(&self.state), &writes)
     }
 
     fn plan_apply(&mut self, options: &ApplyOptions) -> Result<Vec<Planned>, SessionError> {

@@ -149,7 +149,8 @@ impl OpenSession<'_> {
             .collect();
         let feedback = self.state.feedback.as_ref().filter(|_| self.state.phase == spec.name);
         if let Some(reply) = feedback.and_then(|feedback| feedback.rejected_reply.as_ref()) {
-            files.push(("rejected-reply".to_owned(), reply.path.clone()));
+            let name = if self.reopened().is_some() { "reopened-reply" } else { "rejected-reply" };
+            files.push((name.to_owned(), reply.path.clone()));
         }
         let read = |(name, file): (String, String)| {
             let path = self.ledger.shown(&file);
@@ -228,12 +229,14 @@ impl OpenSession<'_> {
             parts.push(format!("Tasks that were reported as FAILED: {}.", failed.join(", ")));
         }
         if let Some(feedback) = self.state.feedback.as_ref().filter(|_| self.state.phase == spec.name) {
-            let what = if feedback.rejected_reply.is_some() || self.state.iteration == 1 {
-                "Your last reply was rejected"
+            let what = if let Some(reopened) = self.reopened() {
+                reopened
+            } else if feedback.rejected_reply.is_some() || self.state.iteration == 1 {
+                "Your last reply was rejected:".to_owned()
             } else {
-                "Feedback on the last round"
+                "Feedback on the last round:".to_owned()
             };
-            parts.push(format!("{what}:\n\n{}", feedback.text));
+            parts.push(format!("{what}\n\n{}", feedback.text));
         }
         if spec.gives.changes_files() && self.state.checks.iter().any(|check| !check.is_passed()) {
             parts.push(format!("{CHECKS_FAILED}: the artifact `checks` says how. {FIX_CODE}"));

@@ -28,6 +28,12 @@ pub(crate) struct ChangedFile {
     pub(crate) renamed_to: Option<String>,
 }
 
+/// The files that stored changes name, and nothing if they cannot be read.
+pub(super) fn changed_names(stored: &[u8]) -> Vec<String> {
+    let read: Option<ChangesFile> = serde_json::from_slice(stored).ok();
+    read.map(|read| read.files.into_iter().map(|entry| entry.path).collect()).unwrap_or_default()
+}
+
 /// All changes of a session, by project path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProjectChanges {

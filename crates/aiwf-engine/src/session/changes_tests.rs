@@ -38,6 +38,15 @@ fn edits_deletions_renames_and_new_files_are_one_set_of_changes() {
 }
 
 #[test]
+fn stored_changes_name_their_files_and_anything_else_names_none() {
+    let stored = r#"{"version": 1, "files": [{"path": "a.py", "sha256": "1"}, {"path": "old.py"}]}"#;
+    assert_eq!(changed_names(stored.as_bytes()), ["a.py", "old.py"]);
+    for other in ["", "{}", "[1]"] {
+        assert_eq!(changed_names(other.as_bytes()), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn a_later_round_changes_what_the_earlier_one_made() {
     let (first, _) = check(ProjectChanges::default(), "<<<FILE: a.txt>>>\none\n<<<DELETE: old.py>>>\n");
     let (second, problems) = check(

@@ -5,10 +5,10 @@
 use std::fmt::Write as _;
 
 use aiwf_prompt::fenced;
-use aiwf_session::{CommentSubject, NewComment, PhaseSpec};
+use aiwf_session::{Actor, CommentSubject, NewComment, PhaseSpec};
 
 use super::comments::{CommentPlace, LineFate, Places, subject_name};
-use super::open_session::OpenSession;
+use super::open_session::{OpenSession, UNKNOWN_PERSON};
 use super::versions::by_whom;
 use crate::session::session_error::SessionError;
 
@@ -35,12 +35,8 @@ impl OpenSession<'_> {
             let version = self.state.approved_version(other.name)?;
             let note = version.note.as_ref()?;
             let name = self.state.version_name(other.name, version.number);
-            Some(format!(
-                "### {}, approved by {}\n\n{}",
-                one_line(&name),
-                name_of(&by_whom(&note.by).0),
-                text_of(&note.text)
-            ))
+            let by = by_name(&note.by).replacen(", by", ", approved by", 1);
+            Some(format!("### {}{by}\n\n{}", one_line(&name), text_of(&note.text)))
         };
         let notes: Vec<String> = notes.filter_map(note).collect();
         let joined = |introduction: &str, parts: Vec<String>| {
@@ -76,7 +72,7 @@ impl OpenSession<'_> {
         let was_on = subject_name(&self.state, &comment.on);
         let mut text =
             format!("### Comment {} on {}", comment.number, one_line(&heading(comment, &was_on, place)));
-        let _ = write!(text, ", by {}", name_of(&by_whom(&comment.by).0));
+        text.push_str(&by_name(&comment.by));
         if !comment.quoted.is_empty() {
             let _ = write!(text, "\n\n{}", text_of(&comment.quoted));
         }
@@ -113,8 +109,13 @@ fn text_of(text: &str) -> String {
     fenced("text", text)
 }
 
-fn name_of(name: &str) -> String {
-    one_line(&name.chars().take(MAX_NAME_CHARS).collect::<String>())
+/// `, by ann`; empty if nobody knows the name.
+fn by_name(actor: &Actor) -> String {
+    let (name, _) = by_whom(actor);
+    if name == UNKNOWN_PERSON {
+        return String::new();
+    }
+    format!(", by {}", one_line(&name.chars().take(MAX_NAME_CHARS).collect::<String>()))
 }
 
 /// A name on one line: what a journal calls somebody or something cannot begin a line of its own.

@@ -99,6 +99,9 @@ fn prose_before(reply: &str, edits: &[Edit]) -> String {
     lines.join("\n")
 }
 
+/// The heading of the diff in an artifact.
+pub(super) const CHANGES_HEADING: &str = "## Changes";
+
 /// The report, then the diff in a fence that its content cannot close.
 fn artifact_text(report: &str, diff: &str) -> String {
     let report = report.trim();
@@ -109,7 +112,7 @@ fn artifact_text(report: &str, diff: &str) -> String {
     let fence = "`".repeat(longest.max(2) + 1);
     let separator = if report.is_empty() { "" } else { "\n\n" };
     let diff = diff.trim_end_matches('\n');
-    format!("{report}{separator}## Changes\n\n{fence}diff\n{diff}\n{fence}\n")
+    format!("{report}{separator}{CHANGES_HEADING}\n\n{fence}diff\n{diff}\n{fence}\n")
 }
 
 #[cfg(test)]

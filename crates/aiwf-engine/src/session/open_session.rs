@@ -21,6 +21,9 @@ use crate::trust::{self, Witness};
 /// What a payload was built for: phase, iteration, prompt files, and their current hashes.
 pub(super) type BuiltFor = (Phase, u32, Vec<FileHash>, Vec<String>);
 
+/// The name of a person whose user name the system does not tell.
+pub(super) const UNKNOWN_PERSON: &str = "unknown";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpenMode {
     Write,
@@ -286,7 +289,7 @@ impl<'e> OpenSession<'e> {
 
     /// The current user.
     pub(crate) fn person(&self) -> Actor {
-        let name = self.engine.settings().user.clone().unwrap_or_else(|| "unknown".to_owned());
+        let name = self.engine.settings().user.clone().unwrap_or_else(|| UNKNOWN_PERSON.to_owned());
         Actor::Person(Person { name, surface: self.engine.call_context().surface })
     }
 

@@ -10,6 +10,7 @@ use aiwf_session::{FileHash, Gives, LeftOut, PhaseSpec};
 use serde_json::{Map, Value};
 
 use super::change_prompt::{CHECKS_FAILED, FIX_CODE, named_paths, output_form, request_of};
+use super::edit_reply::CHANGES_HEADING;
 use super::open_session::OpenSession;
 use crate::Engine;
 use crate::error::EngineError;
@@ -94,6 +95,18 @@ fn unusable_pattern(param: String, error: &EngineError) -> ParamProblem {
     ParamProblem { message: format!("`--{param}` {reason}"), param, hint: Some(hint.to_owned()) }
 }
 
+/// An artifact without the heading of its diff: the section has the same one.
+fn without_heading(artifact: &str) -> String {
+    // No line of the diff itself begins like this, since each has a mark.
+    match artifact.rfind(&format!("{CHANGES_HEADING}\n\n")) {
+        Some(at) if at == 0 || artifact.get(..at).is_some_and(|before| before.ends_with('\n')) => {
+            let (report, diff) = artifact.split_at_checked(at).unwrap_or((artifact, ""));
+            format!("{report}{}", diff.trim_start_matches(CHANGES_HEADING).trim_start_matches('\n'))
+        }
+        _ => artifact.to_owned(),
+    }
+}
+
 impl OpenSession<'_> {
     /// The session's copies of the project files that parameters name, by path relative to the project.
     pub(super) fn project_inputs(&self) -> Vec<FileHash> {
@@ -172,6 +185,7 @@ impl OpenSession<'_> {
         });
         let Some((_, path)) = bound.max() else { return Ok(None) };
         let text = into_text(self.read(&path)?, &self.ledger.file(&path))?;
+        let text = without_heading(&text);
         Ok(Some(ReadArtifact { name: "changes".to_owned(), path: self.ledger.shown(&path), text }))
     }
 }

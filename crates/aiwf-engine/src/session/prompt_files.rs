@@ -74,7 +74,10 @@ impl OpenSession<'_> {
             supports_file_attachments: None,
             comments: remarks.comments,
             notes: remarks.notes,
-            feedback: self.state.feedback.as_ref().map(|feedback| feedback.text.clone()),
+            feedback: self.state.feedback.as_ref().map(|feedback| match self.reopened() {
+                Some(reopened) => format!("{reopened}\n\n{}", feedback.text),
+                None => feedback.text.clone(),
+            }),
             rejected_reply: self
                 .state
                 .feedback

@@ -12,12 +12,15 @@ use serde_json::{Map, Value};
 
 use super::change_report::ChangeReport;
 use super::journal;
+use super::planned_writes::{names_of_writes, planned_writes};
 use super::reply_files::SelfRunning;
 use super::seen_gate::sha256_of;
-use super::snapshot::{SessionSummary, planned_writes, waits_for};
+use super::snapshot::{SessionSummary, waits_for};
 use super::take_reply::capped;
 use super::verify::{Difference, stale};
-use super::versions::{StaleArtifact, VersionReport, stale_artifacts, version_reports};
+use super::versions::{
+    ReopenedReport, StaleArtifact, VersionReport, reopened_report, stale_artifacts, version_reports,
+};
 use crate::Engine;
 use crate::advice;
 use crate::ledger::{Overlap, SessionLedger, SessionRef, SessionStatus, Summary, WaitsFor, summaries};
@@ -94,6 +97,9 @@ pub struct SessionReport {
     /// The versions of every artifact, in the order of the flow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<VersionReport>,
+    /// The approved version that the current phase makes again, until there is a new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reopened: Option<ReopenedReport>,
     #[serde(skip_serializing_if = "is_none_open")]
     pub open_comments: usize,
     /// Approved artifacts that were made from a reopened version.
@@ -156,7 +162,8 @@ impl Engine {
         let journal = ledger.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let mut report = SessionReport::of(&ledger, &state).with_profile_warnings(self);
-        report.overlaps = self.overlaps_of(&ledger.id, &report.profile, &planned_writes(&state))?;
+        let writes = planned_writes(&ledger, &state);
+        report.overlaps = self.overlaps_of(&ledger.id, &names_of_writes(&state), &writes)?;
         let kind = ledger.kind();
         if let Some(problem) = trust::problem(self.settings(), kind, &ledger.id, journal.lines()) {
             report.not_trusted = Some(problem.to_string());
@@ -248,6 +255,7 @@ impl SessionReport {
                 Some(Box::new(ChangeReport::of(ledger, state, change)))
             }),
             versions: version_reports(state),
+            reopened: reopened_report(state),
             open_comments: state.open_comments().count(),
             stale_artifacts: stale_artifacts(state),
             overlaps: Vec::new(),

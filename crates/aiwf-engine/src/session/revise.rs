@@ -5,6 +5,7 @@ use aiwf_session::{Command, decide};
 use super::decisions::Decided;
 use super::journal;
 use super::open_session::OpenSession;
+use super::versions::reopened_version;
 use crate::Engine;
 use crate::ledger::{SessionRef, refuse_taken};
 use crate::session::session_error::SessionError;
@@ -51,6 +52,13 @@ impl OpenSession<'_> {
         };
         let specs = self.state.flow.phases.iter().filter(|spec| can_reopen(spec.name));
         specs.map(|spec| spec.artifact.clone()).collect()
+    }
+
+    /// What a prompt says before the reason, if the current phase makes a reopened version again.
+    pub(super) fn reopened(&self) -> Option<String> {
+        let version = reopened_version(&self.state)?;
+        let name = self.state.version_name(self.state.phase, version.number);
+        Some(format!("`{name}` was approved and is reopened. What should be different:"))
     }
 
     /// Keeps the bytes of a reply at its gate, which the session is about to leave.

@@ -4,21 +4,19 @@
 //! the journal is read.
 
 use aiwf_config::Settings;
-use aiwf_session::{Event, Flow, Pause, Phase, Setup, State, Step};
+use aiwf_session::{Event, Flow, Pause, Setup, State, Step};
 use aiwf_store::Journal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::files::newest_code;
+use super::planned_writes::{names_of_writes, planned_writes};
 use super::versions::{StaleArtifact, stale_artifacts};
 use crate::ledger::{SessionLedger, SessionStatus, WaitsFor};
 use crate::session::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
 const SNAPSHOT: &str = "session.json";
-const VERSION: u32 = 2;
-/// The most planned files that a summary lists.
-const MAX_WRITES: usize = 1_000;
+const VERSION: u32 = 3;
 
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,9 +43,12 @@ pub struct SessionSummary {
     pub flow: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<WaitsFor>,
-    /// Files that it plans to write, relative to the project, or to the code of a profile session.
+    /// Files that it plans to write, relative to the project, or named by the rules of a profile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
+    /// The profile whose rules name the planned files; empty if they are relative to the project.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub writes_of: String,
     /// Approved artifacts that were made from a reopened version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale_artifacts: Vec<StaleArtifact>,
@@ -96,7 +97,8 @@ fn summarize(ledger: &SessionLedger, state: &State, journal: &Journal<Event>) ->
         name: setup.and_then(|setup| setup.name.clone()),
         flow: state.flow.name.clone(),
         waits_for: waits_for(state),
-        writes: planned_writes(state),
+        writes: planned_writes(ledger, state),
+        writes_of: names_of_writes(state),
         stale_artifacts: stale_artifacts(state),
         open_comments: state.open_comments().count(),
     }
@@ -105,25 +107,6 @@ fn summarize(ledger: &SessionLedger, state: &State, journal: &Journal<Event>) ->
 /// The flow of a session of 0.1.0, whose journal does not name it.
 fn flow(is_change: bool) -> String {
     if is_change { Flow::CHANGE.to_owned() } else { Flow::GENERATE.to_owned() }
-}
-
-/// The files of the project that an approved result writes and that are not written yet.
-pub(super) fn planned_writes(state: &State) -> Vec<String> {
-    if state.is_applied || state.phase == Phase::CANCELLED {
-        return Vec::new();
-    }
-    let code = newest_code(state);
-    let generated = state.bound.keys().filter_map(|path| path.strip_prefix(&code)).map(str::to_owned);
-    let mut files: Vec<String> = if state.is_request() {
-        let removed = state.change.removed.iter().map(|file| file.path.clone());
-        state.change.files.iter().map(|file| file.path.clone()).chain(removed).collect()
-    } else {
-        generated.collect()
-    };
-    files.sort();
-    files.dedup();
-    files.truncate(MAX_WRITES);
-    files
 }
 
 pub(super) fn waits_for(state: &State) -> Option<WaitsFor> {
@@ -174,6 +157,7 @@ pub(crate) fn journal_summary(settings: &Settings, ledger: &SessionLedger) -> Se
             flow: flow(ledger.kind() == LedgerKind::Change),
             waits_for: None,
             writes: Vec::new(),
+            writes_of: String::new(),
             stale_artifacts: Vec::new(),
             open_comments: 0,
         },

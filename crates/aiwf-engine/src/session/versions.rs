@@ -129,6 +129,36 @@ pub(super) fn version_reports(state: &State) -> Vec<VersionReport> {
     state.flow.phases.iter().flat_map(of_phase).collect()
 }
 
+/// The version that was reopened and is made again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReopenedReport {
+    /// `plan@2`.
+    pub name: String,
+    pub artifact: String,
+    pub by: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface: Option<Surface>,
+    pub reason: String,
+}
+
+/// The version of the current phase that a person reopened, until there is a new one.
+pub(super) fn reopened_version(state: &State) -> Option<&Version> {
+    state.versions_of(state.phase).last().filter(|newest| newest.outcome == VersionOutcome::Reopened)
+}
+
+pub(super) fn reopened_report(state: &State) -> Option<ReopenedReport> {
+    let version = reopened_version(state)?;
+    let feedback = state.feedback.as_ref()?;
+    let (by, surface) = by_whom(&feedback.by);
+    Some(ReopenedReport {
+        name: state.version_name(state.phase, version.number),
+        artifact: state.flow.spec(state.phase)?.artifact.clone(),
+        by,
+        surface,
+        reason: feedback.text.clone(),
+    })
+}
+
 /// Approved artifacts that were made from a reopened version, each with that version.
 pub(super) fn stale_artifacts(state: &State) -> Vec<StaleArtifact> {
     let named =

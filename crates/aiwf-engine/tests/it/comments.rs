@@ -1,10 +1,10 @@
 //! Comments, notes, versions and reopened artifacts, walked through whole sessions.
 
-use aiwf_engine::config::Flags;
+use aiwf_engine::config::{Flags, Settings};
 use aiwf_engine::machine::{Resolution, Surface, VersionName};
 use aiwf_engine::{
     ApplyOptions, ApproveOptions, CommentFilter, CommentReport, CommentTarget, Commented, Decided, Engine,
-    LineFate, NewRequest, SessionError, SessionReport, SessionStatus,
+    LineFate, NewRequest, SessionError, SessionReport, SessionStatus, event_texts,
 };
 
 use crate::driver::{PLAN, Session, yes};
@@ -68,7 +68,7 @@ fn shown(comments: &[CommentReport]) -> String {
     comments.iter().map(line).collect()
 }
 
-/// The artifacts of a prompt with these names, and its instructions.
+/// The artifacts of a prompt with these names, and its instructions without the form of a reply.
 fn parts(prompt: &str) -> String {
     let of = |name: &str| {
         let start = prompt.find(&format!("<artifact name=\"{name}\""))?;
@@ -77,7 +77,13 @@ fn parts(prompt: &str) -> String {
         let end = rest.find(if is_data { "]]></artifact>" } else { "</artifact>" })?;
         rest.get(..end).map(|text| format!("{text}</artifact>\n"))
     };
-    ["plan", "rejected-reply", "comments", "notes"].into_iter().filter_map(of).collect()
+    let mut parts: String =
+        ["plan", "rejected-reply", "comments", "notes"].into_iter().filter_map(of).collect();
+    let instructions = prompt.rsplit_once("<instructions>").unwrap().1.trim_start_matches("<![CDATA[");
+    let form = ["Reply with the text alone", "After a short report", "End your reply with"];
+    let end = form.iter().filter_map(|form| instructions.find(form)).min().unwrap_or(instructions.len());
+    parts.extend(["<instructions>", instructions.get(..end).unwrap().trim_end(), "</instructions>\n"]);
+    parts
 }
 
 fn versions(report: &SessionReport) -> Vec<String> {
@@ -86,9 +92,11 @@ fn versions(report: &SessionReport) -> Vec<String> {
 
 #[test]
 fn a_plan_is_commented_rejected_approved_with_a_note_reopened_and_approved_again() {
-    let model = FakeProvider::saying([FIRST, SECOND, EDIT, THIRD, EDIT, PASS]);
+    let again = format!("Once more.\n\n{EDIT}");
+    let model = FakeProvider::saying([FIRST, SECOND, EDIT, THIRD, &again, PASS]);
     let scene = scene(&model);
-    let engine = scene.engine.clone().on_surface(Surface::Terminal);
+    let settings = Settings { user: Some("ann".to_owned()), ..scene.engine.settings().clone() };
+    let engine = Engine::new(settings).with_provider("model", model.clone()).on_surface(Surface::Terminal);
     let id = start(&scene, Flags::default());
     let id = id.as_str();
 
@@ -125,6 +133,9 @@ fn a_plan_is_commented_rejected_approved_with_a_note_reopened_and_approved_again
         versions(&report),
         ["plan@1 rejected", "plan@2 reopened", "plan@3 pending", "implementation@1 replaced"]
     );
+    let reopened = report.reopened;
+    // The new version is at its gate: nothing is reopened any more.
+    assert_eq!(reopened, None);
     insta::assert_snapshot!("prompt_after_revise", parts(&model.prompts()[3]));
     let report = approve(&engine, id, None).report;
     assert_eq!(report.phase.as_str(), "implement");
@@ -152,8 +163,10 @@ fn a_plan_is_commented_rejected_approved_with_a_note_reopened_and_approved_again
     let report = engine.session_report(Some(id)).unwrap();
     assert_eq!((report.status, report.stale_artifacts.len()), (SessionStatus::Complete, 0));
     let events = engine.session_events(Some(id)).unwrap();
-    let names: Vec<&str> = events.iter().map(|line| line.event.name()).collect();
-    insta::assert_snapshot!(names.join("\n"));
+    let texts = event_texts(events.iter().map(|line| &line.event));
+    let shown: Vec<String> =
+        events.iter().zip(texts).map(|(line, text)| format!("{} | {text}", line.event.name())).collect();
+    insta::assert_snapshot!("events_of_the_walk", shown.join("\n"));
     let added =
         serde_json::to_value(&events.iter().find(|line| line.event.name() == "comment-added").unwrap().event);
     let added = added.unwrap();
@@ -263,7 +276,7 @@ fn a_comment_on_a_rejected_change_is_not_called_deleted() {
     4 src/load.py:all -> src/load.py:all Unchanged open
     ");
     let prompt = scene.read(&report.prompt_path.unwrap());
-    assert!(prompt.contains("### Comment 1 on src/list.py, line 1, by"), "{prompt}");
+    assert!(prompt.contains("### Comment 1 on src/list.py, line 1\n"), "{prompt}");
     assert!(!prompt.contains("(deleted"), "{prompt}");
     // The next version changes none of these files.
     approve(engine, id, None);
@@ -321,16 +334,18 @@ fn a_profile_session_has_comments_and_notes_before_the_feedback() {
     assert_eq!(engine.session_file(Some(id), "planning@1").unwrap().1, edited);
     assert_eq!(versions(&report), ["plan@1 approved"]);
     let prompt = engine.preview_session(Some(id)).unwrap().prompt;
-    assert!(prompt.contains("## Notes\n\nPeople approved these artifacts with a note. Follow it.\n\n### plan@1, approved by unknown\n\n```text\nMind the tenant\n```"), "{prompt}");
+    assert!(prompt.contains("## Notes\n\nPeople approved these artifacts with a note. Follow it.\n\n### plan@1\n\n```text\nMind the tenant\n```"), "{prompt}");
     let preview = engine.preview_session(Some(id)).unwrap();
     let ids: Vec<&str> = preview.sections.iter().map(|section| section.id.as_str()).collect();
     assert!(ids.contains(&"comments") && ids.contains(&"notes"), "{ids:?}");
     // The plan of a reopened session starts from the old one.
     let report = engine.revise(Some(id), "plan", "Three entities").unwrap().report;
     assert_eq!((report.phase.as_str(), report.iteration), ("planning", 2));
+    let reopened = report.reopened.unwrap();
+    assert_eq!((reopened.name.as_str(), reopened.reason.as_str()), ("plan@1", "Three entities"));
     let prompt = engine.preview_session(Some(id)).unwrap().prompt;
     assert!(prompt.contains("## Rejected Reply\n\n# Plan\n\nTwo entities."), "{prompt}");
-    assert!(prompt.contains("## Feedback\n\nThree entities"), "{prompt}");
+    assert!(prompt.contains("## Feedback\n\n`plan@1` was approved and is reopened. What should be different:\n\nThree entities"), "{prompt}");
 }
 
 #[test]

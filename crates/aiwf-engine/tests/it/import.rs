@@ -19,23 +19,23 @@ fn options(kind: ImportKind) -> ImportOptions {
     ImportOptions { kind, from: ".".into(), name: None, to: None, replaces: false }
 }
 
-fn import(scene: &Scene, kind: ImportKind) -> ImportPlan {
+pub(crate) fn import(scene: &Scene, kind: ImportKind) -> ImportPlan {
     let plan = scene.engine.plan_import(&options(kind)).unwrap();
     scene.engine.write_import(&plan).unwrap();
     plan
 }
 
-fn left(plan: &ImportPlan) -> Vec<String> {
+pub(crate) fn left(plan: &ImportPlan) -> Vec<String> {
     let line = |line: Option<usize>| line.map(|line| format!(":{line}")).unwrap_or_default();
     plan.not_carried.iter().map(|one| format!("{}{}: {}", one.file, line(one.line), one.what)).collect()
 }
 
-fn phases(plan: &ImportPlan) -> Vec<&str> {
+pub(crate) fn phases(plan: &ImportPlan) -> Vec<&str> {
     plan.flows[0].phases.iter().map(String::as_str).collect()
 }
 
 /// Walks a flow to its end without anybody at the gates.
-fn walk(scene: &Scene, flow: &str, model: &FakeProvider) -> String {
+pub(crate) fn walk(scene: &Scene, flow: &str, model: &FakeProvider) -> String {
     let engine = scene.engine.clone().with_provider("model", model.clone());
     let started = engine
         .start_flow(&NewRequest {
@@ -51,7 +51,7 @@ fn walk(scene: &Scene, flow: &str, model: &FakeProvider) -> String {
     started.id
 }
 
-const CODE: &str = "<<<FILE: src/greet.txt>>>\nhello\n";
+pub(crate) const CODE: &str = "<<<FILE: src/greet.txt>>>\nhello\n";
 
 fn spec_kit() -> Scene {
     let skill = |name: &str| {
@@ -102,6 +102,7 @@ fn a_spec_kit_project_becomes_a_flow_that_walks() {
             ".claude/skills/speckit-implement/SKILL.md:16: 1 line that runs scripts",
             ".specify/scripts: 1 file: setup.sh",
             ".specify/templates: 2 files: checklist-template.md, plan-template.md",
+            ".specify: 1 file: init-options.json",
             ".gemini/commands: the same commands for another agent",
             "speckit.clarify: the command",
             "specs/001-login: a feature that was specified already",
@@ -135,6 +136,29 @@ fn a_spec_kit_project_becomes_a_flow_that_walks() {
 }
 
 #[test]
+fn commands_for_gemini_are_read_and_their_lines_are_those_of_the_file() {
+    let toml = |name: &str| {
+        format!(
+            "description = \"{name}\"\n\nprompt = \"\"\"\n## Outline\n\nRun `.specify/scripts/bash/x.sh`.\nWrite {name} for {{{{args}}}}.\n\n## Done When\n\nNever.\n\"\"\"\n"
+        )
+    };
+    let mut scene = Scene::new().file(".specify/templates/spec-template.md", "# Feature\n");
+    for name in ["specify", "plan", "tasks", "implement"] {
+        scene = scene.file(&format!(".gemini/commands/speckit.{name}.toml"), toml(name));
+    }
+    let plan = import(&scene, ImportKind::SpecKit);
+    assert_eq!(
+        left(&plan)[..2],
+        [
+            ".gemini/commands/speckit.specify.toml:9: the sections `Done When`",
+            ".gemini/commands/speckit.specify.toml:6: 1 line that runs scripts",
+        ]
+    );
+    let text = scene.read(".aiwf/flows/spec-kit/specify.md");
+    assert!(text.contains("Write specify for {{ request }}.") && !text.contains("Never."), "{text}");
+}
+
+#[test]
 fn a_constitution_that_nobody_filled_in_is_left() {
     let scene = spec_kit().file(".specify/memory/constitution.md", "# [PROJECT_NAME] Rules\n");
     let plan = import(&scene, ImportKind::SpecKit);
@@ -158,6 +182,7 @@ artifacts:
     template: brief.md
     instruction: |
       Say why.
+      Look with `openspec list --specs` first.
     requires: []
 apply:
   requires: [tasks]
@@ -187,6 +212,7 @@ fn an_openspec_project_with_a_schema_becomes_a_flow_that_walks() {
         left(&plan),
         [
             "openspec/schemas/ours/schema.yaml: the template `tasks.md`",
+            "openspec/schemas/ours/schema.yaml: 1 line that runs `openspec`, in the instruction for `brief`",
             "openspec/config.yaml: the rules for `poem`",
             "openspec/config.yaml: the key `store`",
             "openspec/config.yaml: the guidance for `archive`",
@@ -201,6 +227,7 @@ fn an_openspec_project_with_a_schema_becomes_a_flow_that_walks() {
     for (idx, wanted) in [
         (0, "```markdown\n# Brief\n```"),
         (0, "We sell tea."),
+        (0, "do not run `openspec`, create directories"),
         (1, "List {{ tasks }}."),
         (1, "- At most ten tasks"),
         (2, "Tick off each task."),
@@ -283,6 +310,20 @@ fn commands_of_claude_code_become_flows_that_walk() {
         "Keep {{ this }} {% as %} {# it #} is.",
     ] {
         assert!(prompt.contains(wanted), "{wanted}\n{prompt}");
+    }
+    // Tools are granted, not limited, unless all of them only read.
+    let scene = scene
+        .file(".claude/commands/apply.md", "---\nallowed-tools: Bash(openspec:*)\n---\nDo all tasks.\n")
+        .file(
+            ".claude/commands/review-pr.md",
+            "---\nallowed-tools: Bash(git diff:*), Bash(gh pr view:*), Read\n---\nLook.\n",
+        );
+    let plan = import(&scene, ImportKind::ClaudeCommands);
+    for (name, gives) in
+        [("apply", "edits"), ("fix-issue", "edits"), ("review-pr", "text"), ("web-explain", "text")]
+    {
+        let flow = scene.read(&format!(".aiwf/flows/{name}/flow.toml"));
+        assert!(flow.contains(&format!("gives = \"{gives}\"")), "{flow}{:?}", plan.flows);
     }
     let model = FakeProvider::saying(["It greets.\n"]);
     walk(&scene, "web-explain", &model);

@@ -33,6 +33,7 @@ mod leaks;
 mod ledger;
 mod notifications;
 mod properties;
+mod real_setups;
 mod review;
 mod run_control;
 mod run_driver;

@@ -2,10 +2,11 @@
 
 use std::io::Write as _;
 
-use aiwf_engine::{Engine, SessionRef, Verified};
+use aiwf_engine::{Engine, SessionRef, Verified, event_texts};
 use serde_json::{Value, json};
 
 use super::session::without_nulls;
+use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -27,12 +28,18 @@ pub(super) fn events(
     let mut n_printed = 0;
     loop {
         let lines = engine.session_events(which)?;
+        let texts = if output.is_json() {
+            vec![String::new(); lines.len()]
+        } else {
+            event_texts(lines.iter().map(|line| &line.event))
+        };
         output::print(|out| {
-            for line in lines.iter().skip(n_printed) {
+            for (line, text) in lines.iter().zip(&texts).skip(n_printed) {
                 if output.is_json() {
                     writeln!(out, "{}", as_json(line))?;
                 } else {
-                    writeln!(out, "{:>4}  {}  {}", line.seq, line.at, line.event.name())?;
+                    let row = format!("{:>4}  {}  {:17}  {text}", line.seq, line.at, line.event.name());
+                    writeln!(out, "{}", escaped_line(row.trim_end()))?;
                 }
             }
             Ok(())

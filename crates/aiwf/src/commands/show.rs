@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use aiwf_engine::{Engine, SessionError, SessionRef, StaleArtifact};
+use aiwf_engine::{Engine, ReopenedReport, SessionError, SessionRef, StaleArtifact};
 use serde_json::{Value, json};
 
 use crate::escape::escaped_line;
@@ -71,9 +71,14 @@ pub(super) fn show(
     Ok(Exit::Done)
 }
 
-/// Says that what is shown was made from a version that is not valid any more.
+/// Says that what is shown is reopened, or was made from a version that is not valid any more.
 fn warn_stale(which: SessionRef<'_>, artifact: &str, engine: &Engine) {
-    let stale = engine.session_report(which).map(|report| report.stale_artifacts).unwrap_or_default();
+    let Ok(report) = engine.session_report(which) else { return };
+    let is_reopened = |reopened: &&ReopenedReport| reopened.name == artifact || reopened.artifact == artifact;
+    if let Some(reopened) = report.reopened.as_ref().filter(is_reopened) {
+        output::warn(&format!("reopened: {}", session_output::reopened_artifact(reopened)));
+    }
+    let stale = report.stale_artifacts;
     let is_shown = |stale: &&StaleArtifact| {
         stale.name == artifact || stale.name.split_once('@').is_some_and(|(name, _)| name == artifact)
     };

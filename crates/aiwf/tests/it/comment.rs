@@ -72,7 +72,15 @@ fn mistakes_are_told_with_one_thing_to_do() {
 #[test]
 fn versions_are_shown_compared_and_reopened() {
     let scene = scene();
-    scene.exits("reject --feedback smaller", 0);
+    assert!(!scene.exits("status latest", 0).stdout_text().contains("versions"));
+    scene.exits("comment plan:3 'No database'", 0);
+    let status = scene.exits("status latest", 0).stdout_text();
+    assert!(
+        status.contains("comments  1 open; aiwf reject ") && status.contains(" sends them\n"),
+        "{status}"
+    );
+    let rejected = scene.exits("reject", 0).stdout_text();
+    assert!(rejected.contains("comments  1 open\nversions  plan@1 rejected\n"), "{rejected}");
     assert_eq!(scene.command("respond").stdin("# Plan\n\n1. Print JSON\n").run().exit_code(), 0);
     assert_eq!(scene.exits("show plan@1", 0).stdout_text(), PLAN);
     let diff = scene.exits("diff plan@2", 0).stdout_text();
@@ -86,5 +94,14 @@ fn versions_are_shown_compared_and_reopened() {
         (&"plan@2".into(), &"Keep the output".into())
     );
     let revised = scene.exits("revise plan --reason 'No JSON'", 0);
-    assert!(revised.stdout_text().contains("versions  plan@1 rejected, plan@2 reopened"), "{revised}");
+    let revised = revised.stdout_text();
+    assert!(revised.contains("versions  plan@1 rejected, plan@2 reopened"), "{revised}");
+    assert!(revised.contains("reopened  plan@2 by ") && revised.contains(": No JSON\n"), "{revised}");
+    let shown = scene.exits("show plan", 0);
+    assert!(shown.stderr_text().contains("warning: reopened: plan@2 by "), "{shown}");
+    assert!(!scene.exits("show plan@1", 0).stderr_text().contains("reopened"));
+    let events = scene.exits("events latest", 0).stdout_text();
+    let rows: Vec<&str> =
+        events.lines().filter_map(|line| line.get(32..)).filter(|row| !row.starts_with("prompt-")).collect();
+    insta::assert_snapshot!(rows.join("\n"));
 }
