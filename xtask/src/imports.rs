@@ -1,7 +1,7 @@
 //! The slow suite `imports`: the tests that let spec-kit and OpenSpec set up a repository and import it, where only the
 //! loopback interface can be reached.
 //!
-//! OpenSpec comes from npm, spec-kit from PyPI into a virtual environment, in the versions below. Both bring their
+//! OpenSpec comes from npm, spec-kit from `PyPI` into a virtual environment, in the versions below. Both bring their
 //! templates with them, so a set-up needs no network.
 
 use std::fs::{self, File};
