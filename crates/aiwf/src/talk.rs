@@ -409,7 +409,7 @@ impl Talk<'_> {
                 match step.read(&line) {
                     Ok(answer) => break answer,
                     Err(expected) => {
-                        output::note(&format!("{expected}; to answer in words, use /say TEXT\n"))
+                        output::note(&format!("{expected}; to answer in words, use /say TEXT\n"));
                     }
                 }
             };
