@@ -33,12 +33,21 @@ fn next_actions(state: &State, is_stale: bool) -> Vec<Action> {
         Step::Asked { is_free: false } | Step::AskFailed { .. } => vec![Action::Retry],
         Step::ReplyReady { problems } if problems.is_empty() => vec![Action::Approve],
         Step::ReplyReady { .. } => vec![Action::EditReply, Action::Reject],
+        Step::Ended if is_left_uncommitted(state) => vec![Action::Apply],
         Step::Ended if possible(state).is_empty() => vec![Action::Verify],
         Step::Paused(Pause::Budget) => vec![Action::RaiseBudget],
         Step::NotCreated | Step::Asked { is_free: true } | Step::Paused(_) | Step::Ended => {
             possible(state).into_iter().filter(|action| *action != Action::Cancel).collect()
         }
     }
+}
+
+/// Whether the files of a session that asked for a commit are written, and git refused the commit.
+fn is_left_uncommitted(state: &State) -> bool {
+    let change = state.setup.as_ref().and_then(|setup| setup.change.as_ref());
+    let wants_commit =
+        change.is_some_and(|change| change.delivery.commits && change.delivery.branch.is_none());
+    wants_commit && state.is_applied && state.commits.is_empty()
 }
 
 pub(crate) fn next(id: &str, state: &State, is_stale: bool) -> Advice {

@@ -13,6 +13,9 @@ use crate::error::EngineError;
 /// Tried in this order if none is set.
 const USUAL: [&str; 3] = ["nano", "vi", "vim"];
 
+/// The pager's own prompt is the name of a temporary file.
+const LESS_PROMPT: &str = "-PsSpace shows more, q goes back";
+
 impl Engine {
     /// Opens the editor with an initial text and returns the result.
     pub fn edit_text(&self, name: &str, initial: &str) -> Result<String, EngineError> {
@@ -34,7 +37,8 @@ impl Engine {
         aiwf_store::write_atomic(&path, aiwf_store::Durability::Process, |out| {
             out.write_all(text.as_bytes())
         })?;
-        Ok(run_in_terminal("less".as_ref(), &["-RX".into(), path.into()]).unwrap_or(false))
+        Ok(run_in_terminal("less".as_ref(), &["-RX".into(), LESS_PROMPT.into(), path.into()])
+            .unwrap_or(false))
     }
 
     #[expect(clippy::unused_self, reason = "a part of the engine's face")]

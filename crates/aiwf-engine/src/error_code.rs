@@ -100,6 +100,7 @@ impl SessionError {
             | Self::NoVersion { .. }
             | Self::OutsideSession { .. } => "ARTIFACT_NOT_FOUND",
             Self::NothingToApply { .. } => "NOTHING_TO_APPLY",
+            Self::NotCommitted { error, .. } => worktree_code(error),
             Self::Conflicts { .. } | Self::TargetChanged { .. } => "APPLY_CONFLICT",
             Self::ReservedTarget { .. } | Self::NoPlace { .. } | Self::LinkInTheWay { .. } => {
                 "APPLY_TARGET_INVALID"
@@ -229,7 +230,9 @@ fn worktree_code(error: &aiwf_worktree::WorktreeError) -> &'static str {
         | WorktreeError::BranchInUse { .. }
         | WorktreeError::BranchMoved { .. } => "BRANCH_UNUSABLE",
         WorktreeError::Uncommitted { .. } | WorktreeError::ChangedSince { .. } => "APPLY_CONFLICT",
-        WorktreeError::NothingToCommit | WorktreeError::CommitRefused { .. } => "COMMIT_REFUSED",
+        WorktreeError::NothingToCommit | WorktreeError::NoIdentity | WorktreeError::CommitRefused { .. } => {
+            "COMMIT_REFUSED"
+        }
         WorktreeError::Git { .. }
         | WorktreeError::TimedOut { .. }
         | WorktreeError::TooLarge { .. }

@@ -124,6 +124,20 @@ impl Ask for Agent {
         asked.map(Answer::Reply).map_err(|error| key::hide(error, key.as_ref()))
     }
 
+    fn can_start(&self) -> Result<(), AskError> {
+        let program = program_of(&self.setting, self.dialect.program());
+        // A path below the working directory is looked up where the agent works.
+        let is_below = Path::new(&program).is_relative() && Path::new(&program).components().count() > 1;
+        if is_below || self.dialect.inspect(&self.setting, Depth::Presence).path.is_some() {
+            return Ok(());
+        }
+        Err(AskError::NoProgram {
+            program: program.to_string_lossy().into_owned(),
+            message: not_started(&io::ErrorKind::NotFound.into()),
+            hint: self.dialect.install_hint(&self.setting),
+        })
+    }
+
     fn check(&self) -> Vec<Check> {
         let mut checks: Vec<Check> =
             self.dialect.inspect(&self.setting, Depth::Options).check.into_iter().collect();

@@ -144,6 +144,11 @@ pub trait Ask {
     /// Asks once; the text of the reply goes into the sink as it arrives.
     fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError>;
 
+    /// Refuses a provider whose program or key is missing, without starting a program or a request.
+    fn can_start(&self) -> Result<(), AskError> {
+        Ok(())
+    }
+
     /// Checks whether it can be asked, without asking it.
     fn check(&self) -> Vec<Check>;
 

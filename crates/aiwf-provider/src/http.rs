@@ -89,13 +89,7 @@ impl Ask for Http {
         if !request.payload.files.is_empty() && !self.api.takes_files {
             return Err(takes_no_files(&self.setting.name));
         }
-        // A key command is not run only to look: it may ask its user for a pass phrase.
-        match &self.setting.key {
-            KeySource::Command(_) if self.address.may_have_key() => {}
-            KeySource::Command(_) | KeySource::Variable { .. } | KeySource::None => {
-                self.key(request.stop)?;
-            }
-        }
+        self.check_key(request.stop)?;
         let Some(tool) = request.payload.tools.iter().find(|tool| !has_fit_name(tool)) else {
             return Ok(());
         };
@@ -129,12 +123,24 @@ impl Ask for Http {
         self.ask_with(&self.key(request.stop)?, watch, request, sink)
     }
 
+    fn can_start(&self) -> Result<(), AskError> {
+        self.check_key(&Stop::default())
+    }
+
     fn check(&self) -> Vec<Check> {
         check::check(self)
     }
 }
 
 impl Http {
+    /// Refuses a missing key. A key command is not run only to look: it may ask its user for a pass phrase.
+    fn check_key(&self, stop: &Stop) -> Result<(), AskError> {
+        match &self.setting.key {
+            KeySource::Command(_) if self.address.may_have_key() => Ok(()),
+            KeySource::Command(_) | KeySource::Variable { .. } | KeySource::None => self.key(stop).map(drop),
+        }
+    }
+
     /// The key, if it may be sent where the address says.
     fn key(&self, stop: &Stop) -> Result<Found, AskError> {
         if self.setting.key != KeySource::None && !self.address.may_have_key() {

@@ -63,6 +63,17 @@ impl Drop for ScratchClone {
 }
 
 impl Repository {
+    /// Refuses commits where git has no name or address for them.
+    pub fn check_identity(&self) -> Result<(), WorktreeError> {
+        let git = self.looking(&[]);
+        for who in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
+            if git.run("read your name", &["var", who], Vec::new())?.code != Some(0) {
+                return Err(WorktreeError::NoIdentity);
+            }
+        }
+        Ok(())
+    }
+
     /// Commits files on a new branch, from HEAD; the user's checkout stays as it is.
     ///
     /// A branch that the same call made before, and that nobody moved since, is no error.

@@ -126,6 +126,16 @@ fn hooks_in_an_untracked_directory_of_the_project_run_too() {
 }
 
 #[test]
+fn a_user_without_name_and_address_is_known_before_any_commit() {
+    let project = Project::with(&[("list.py", "print(1)\n")]);
+    assert!(project.repository().check_identity().is_ok());
+    project.git(&["config", "--unset", "user.email"]);
+    project.git(&["config", "user.useConfigOnly", "true"]);
+    let error = project.repository().check_identity().unwrap_err();
+    assert!(matches!(error, WorktreeError::NoIdentity), "{error}");
+}
+
+#[test]
 fn a_refusing_hook_leaves_no_branch_and_its_message_is_reported() {
     let project = Project::with(&[("a", "a")]);
     project.script(".git/hooks/pre-commit", "echo out; echo 'line 3: tabs' >&2; exit 1");

@@ -123,6 +123,9 @@ pub enum WorktreeError {
     /// The files are as they were committed.
     #[error("there is nothing to commit")]
     NothingToCommit,
+    /// The user has no name or address for commits.
+    #[error("git does not know your name and email address, which a commit needs")]
+    NoIdentity,
     /// A hook, or git, refused the commit.
     #[error("git refused the commit: {message}")]
     CommitRefused {
@@ -187,6 +190,9 @@ impl WorktreeError {
             Self::Uncommitted { .. } => "commit or stash these changes, then run it again".into(),
             Self::ChangedSince { .. } => "revert the commit by hand with `git revert`".into(),
             Self::NothingToCommit => "check the plan: its files are committed already".into(),
+            Self::NoIdentity => {
+                "run `git config --global user.name NAME` and `git config --global user.email ADDRESS`".into()
+            }
             Self::CommitRefused { .. } => "fix what it reports, then run it again".into(),
         }
     }

@@ -133,6 +133,14 @@ impl Worktree {
             .ok_or_else(|| WorktreeError::Damaged { at: at.clone(), message: "it is gone".to_owned() })
     }
 
+    /// Where the copy of a project is; `None` if it is not complete. Changes nothing.
+    pub fn root_at(at: &Path) -> Result<Option<PathBuf>, WorktreeError> {
+        let at = absolute(at)?;
+        let Some(manifest) = Manifest::read(&manifest_path(&at), &at)? else { return Ok(None) };
+        let root = root_in(&at, &manifest);
+        Ok(root.is_dir().then_some(root))
+    }
+
     /// Opens a worktree that was made completely; what is left of any other is removed.
     pub fn open(at: &Path) -> Result<Option<Self>, WorktreeError> {
         let at = absolute(at)?;
@@ -148,8 +156,7 @@ impl Worktree {
             return Ok(None);
         };
         let top = at.join(TREE).join(&manifest.name);
-        let below = manifest.below.trim_end_matches('/');
-        let root = if below.is_empty() { top.clone() } else { top.join(below) };
+        let root = root_in(&at, &manifest);
         let mut worktree = Self { at, top, root, manifest };
         if !worktree.is_whole()? {
             Self::remove(&worktree.at)?;
@@ -486,6 +493,13 @@ pub(crate) fn is_at_or_below(path: &str, directory: &str) -> bool {
 
 fn manifest_path(at: &Path) -> PathBuf {
     at.join(BASE).join(MANIFEST)
+}
+
+/// The copy of the project in a worktree.
+fn root_in(at: &Path, manifest: &Manifest) -> PathBuf {
+    let top = at.join(TREE).join(&manifest.name);
+    let below = manifest.below.trim_end_matches('/');
+    if below.is_empty() { top } else { top.join(below) }
 }
 
 fn temporary_name(name: &str) -> String {

@@ -238,7 +238,7 @@ impl From<SessionError> for Failure {
         if let SessionError::Tools(ToolsError::Untrusted { name, shown_command }) = &error {
             failure.fields.insert("untrusted", json!({ "server": name, "command": shown_command }));
         }
-        if let SessionError::Conflicts { report } = &error {
+        if let SessionError::Conflicts { report, .. } = &error {
             let conflicts: Vec<_> = report.conflicts().collect();
             failure.fields.insert("conflicts", json!(conflicts));
             if !report.outdated.is_empty() {

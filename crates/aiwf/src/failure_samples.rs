@@ -294,23 +294,25 @@ fn session_errors() -> Vec<Sample> {
             error: Box::new(SessionError::Ask(no_key())),
         }],
         OutsideSession => [SessionError::OutsideSession { path: text("../other/plan.md") }],
-        Conflicts => [SessionError::Conflicts {
-            report: Box::new(ApplyReport {
-                session_id: text("2026-01-02-app"),
-                files: vec![ApplyFile {
-                    name: text("App.tsx"),
-                    target: text("src/App.tsx"),
-                    change: ApplyChange::Conflict,
-                    run_by: None,
-                    diff: String::new(),
-                }],
-                applied: false,
-                branch: None,
-                commit: None,
-                outdated: Vec::new(),
-                overlaps: Vec::new(),
-            }),
-        }],
+        Conflicts => [conflicts(false), conflicts(true)],
+        NotCommitted => [
+            SessionError::NotCommitted {
+                error: WorktreeError::CommitRefused { message: text("lint failed") },
+                is_written: true,
+                flag: None,
+            },
+            SessionError::NotCommitted {
+                error: WorktreeError::CommitRefused { message: text("lint failed") },
+                is_written: false,
+                flag: Some("--branch"),
+            },
+            SessionError::NotCommitted {
+                error: WorktreeError::Uncommitted { paths: texts(["src/list.py"]) },
+                is_written: false,
+                flag: Some("--commit"),
+            },
+            SessionError::NotCommitted { error: WorktreeError::NoIdentity, is_written: false, flag: None },
+        ],
         NoSuchPhase => [SessionError::NoSuchPhase {
             phase: text("reviw"),
             flow: text("do"),
@@ -378,10 +380,17 @@ fn session_errors() -> Vec<Sample> {
             SessionError::ReplyProblems {
                 path: text(".aiwf/sessions/x/planning-response.md"),
                 problems: texts(["line 31: block `src/a.rs` is not closed"]),
+                is_agents: false,
             },
             SessionError::ReplyProblems {
                 path: text(".aiwf/sessions/x/planning-response.md"),
                 problems: texts(["line 31: block `src/a.rs` is not closed", "block `tests` is missing"]),
+                is_agents: false,
+            },
+            SessionError::ReplyProblems {
+                path: text(".aiwf/sessions/x/iteration-1/implement-response.md"),
+                problems: texts(["the agent changed no file"]),
+                is_agents: true,
             },
         ],
         AnotherGate => [SessionError::AnotherGate {
@@ -788,4 +797,26 @@ fn no_components() -> Vec<Sample> {
         ("no such component", shown(Some("Buton"), &["App.tsx"])),
         ("no component at all", shown(None, &["theme.css"])),
     ]
+}
+
+/// Files that are in the way of an apply.
+fn conflicts(is_mergeable: bool) -> SessionError {
+    SessionError::Conflicts {
+        is_mergeable,
+        report: Box::new(ApplyReport {
+            session_id: text("2026-01-02-app"),
+            files: vec![ApplyFile {
+                name: text("App.tsx"),
+                target: text("src/App.tsx"),
+                change: ApplyChange::Conflict,
+                run_by: None,
+                diff: String::new(),
+            }],
+            applied: false,
+            branch: None,
+            commit: None,
+            outdated: Vec::new(),
+            overlaps: Vec::new(),
+        }),
+    }
 }

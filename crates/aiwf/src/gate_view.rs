@@ -29,9 +29,14 @@ pub(crate) fn show(engine: &Engine, report: &SessionReport) -> Result<(), Failur
 fn reply(engine: &Engine, report: &SessionReport) -> Result<Vec<Span>, Failure> {
     let id = Some(report.session_id.as_str());
     let mut spans = vec![(PLAIN, "\n".to_owned())];
-    match engine.reply_diff(id)? {
-        Some(diff) => spans.extend(coloured_diff::coloured(&diff)),
-        None => spans.extend(rendered(&engine.session_file(id, "response")?.1, output::screen().columns)),
+    let diff = engine.reply_diff(id)?;
+    // What an agent says of its work; the text of another reply is its edits, which the diff shows.
+    if diff.is_none() || report.is_made_in_worktree {
+        spans.extend(rendered(&engine.session_file(id, "response")?.1, output::screen().columns));
+    }
+    if let Some(diff) = diff {
+        spans.push((PLAIN, "\n".to_owned()));
+        spans.extend(coloured_diff::coloured(&diff));
     }
     Ok(spans)
 }

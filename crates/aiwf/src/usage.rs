@@ -46,6 +46,9 @@ pub(crate) fn error_of(error: &clap::Error, command: &KnownCommand) -> UsageErro
             let reason = std::error::Error::source(error).map(reason_of).unwrap_or_default();
             UsageError::UnfitValue { flag, value, reason, command: command_words }
         }
+        ErrorKind::UnknownArgument if command.takes_text && !flag.starts_with('-') => {
+            UsageError::Unquoted { given: flag, command: command_words }
+        }
         ErrorKind::UnknownArgument => {
             let near = text(ContextKind::SuggestedArg).map(str::to_owned);
             UsageError::UnknownArgument { given: flag, near, command: command_words }
@@ -134,6 +137,8 @@ pub(crate) struct KnownCommand {
     pub(crate) name: String,
     sub_commands: Vec<String>,
     takes_input: bool,
+    /// Whether an argument is a text, which may have several words.
+    takes_text: bool,
     /// The first example in its help, if it is short enough for a hint.
     example: Option<String>,
 }
@@ -174,7 +179,22 @@ impl KnownCommand {
         };
         let takes_input =
             command.get_arguments().any(|argument| argument.get_id() == "input" && is_file(argument));
-        Self { words: words.join(" "), name, sub_commands, takes_input, example: example(command) }
+        let is_text = |argument: &clap::Arg| {
+            argument
+                .get_value_names()
+                .into_iter()
+                .flatten()
+                .any(|name| matches!(name.as_str(), "REQUEST" | "TEXT"))
+        };
+        let takes_text = command.get_positionals().any(is_text);
+        Self {
+            words: words.join(" "),
+            name,
+            sub_commands,
+            takes_input,
+            takes_text,
+            example: example(command),
+        }
     }
 
     /// What comes next: a recipe, or a command.

@@ -52,6 +52,9 @@ pub(crate) enum UsageError {
     /// A flag or an argument that the command does not have.
     #[error("unknown {} `{given}`", kind_of(given))]
     UnknownArgument { given: String, near: Option<String>, command: String },
+    /// A word after a text that has no quotes around it.
+    #[error("unknown argument `{given}`")]
+    Unquoted { given: String, command: String },
     /// A required argument or flag is missing.
     #[error("missing {}", list(missing))]
     Missing {
@@ -168,6 +171,9 @@ impl UsageError {
             }
             Self::UnknownArgument { near: None, command, .. } => {
                 format!("`{command} --help` lists what it takes")
+            }
+            Self::Unquoted { command, .. } => {
+                format!("put a text of several words in quotes, as in `{command} '…'`; {}", see_help(command))
             }
             Self::Missing { command, takes_input: true, .. } => {
                 format!("give what is missing, or a document with `--input`; {}", see_help(command))

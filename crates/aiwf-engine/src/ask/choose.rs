@@ -14,6 +14,8 @@ use crate::session::session_error::SessionError;
 
 /// Searched in this order.
 const AGENTS: [&str; 3] = ["claude-code", "codex", "gemini-cli"];
+/// What people call agents; `gemini` is the API.
+const SHORT_NAMES: [(&str, &str); 1] = [("claude", "claude-code")];
 const APIS: [&str; 3] = ["anthropic", "openai", "gemini"];
 /// The provider if nothing else is available.
 const PERSON: &str = "manual";
@@ -45,6 +47,7 @@ impl Engine {
     /// names a provider.
     pub fn choose_agent(&self, flag: Option<&str>) -> Result<ChosenAgent, SessionError> {
         let config = providers::load_config(self.settings(), &Flags::default())?;
+        let flag = flag.map(|name| full_name(name, &config));
         if let Some(name) = flag {
             providers::refuse_unknown(name, &config, || "`--agent`".to_owned())?;
         }
@@ -57,8 +60,17 @@ impl Engine {
             KeySource::Variable { name, value: Some(_) } => Some(name),
             KeySource::Variable { .. } | KeySource::Command(_) | KeySource::None => None,
         };
-        Ok(choose(flag, &config, &Lookups { version: &version, key: &key }))
+        let chosen = choose(flag, &config, &Lookups { version: &version, key: &key });
+        // Work that cannot begin is refused before there is a session for it.
+        self.open_provider(&chosen.provider, &config)?.can_start()?;
+        Ok(chosen)
     }
+}
+
+/// The provider that a short name means, unless a provider is configured under it.
+fn full_name<'n>(name: &'n str, config: &Config) -> &'n str {
+    let short = AGENTS.iter().find(|agent| SHORT_NAMES.contains(&(name, **agent)));
+    short.filter(|_| !config.providers.contains_key(name)).copied().unwrap_or(name)
 }
 
 fn choose(flag: Option<&str>, config: &Config, lookups: &Lookups<'_>) -> ChosenAgent {

@@ -80,6 +80,14 @@ fn the_configuration_wins_over_what_is_installed() {
 }
 
 #[test]
+fn claude_means_claude_code_unless_it_is_configured() {
+    assert_eq!(full_name("claude", &config("", "")), "claude-code");
+    assert_eq!(full_name("gemini", &config("", "")), "gemini");
+    let own = config("[providers.claude]\ntype = \"command\"\nargv = [\"cat\"]\n", "");
+    assert_eq!(full_name("claude", &own), "claude");
+}
+
+#[test]
 fn the_first_agent_that_starts_is_next() {
     let config = config("", "");
     let claude = ("claude-code", "claude-code 2.1 is installed");

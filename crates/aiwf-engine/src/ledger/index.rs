@@ -160,6 +160,8 @@ pub struct SessionEntry {
     pub stale_artifacts: Vec<StaleArtifact>,
     #[serde(skip_serializing_if = "is_zero")]
     pub open_comments: usize,
+    #[serde(skip)]
+    pub(crate) is_applied: bool,
     /// Other sessions that plan to write the same files; set by [`Engine::mark_overlaps`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,
@@ -246,6 +248,7 @@ impl SessionEntry {
             error: summary.error,
             stale_artifacts: summary.stale_artifacts,
             open_comments: summary.open_comments,
+            is_applied: summary.is_applied,
             overlaps: Vec::new(),
             writes: summary.writes,
             writes_of: summary.writes_of,
@@ -276,6 +279,7 @@ impl SessionEntry {
             error: summary.problem,
             stale_artifacts: Vec::new(),
             open_comments: 0,
+            is_applied: false,
             overlaps: Vec::new(),
             writes: Vec::new(),
             writes_of: String::new(),

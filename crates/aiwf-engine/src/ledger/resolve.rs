@@ -78,6 +78,8 @@ pub(crate) enum Candidates {
     All,
     /// To apply: the only complete one, else as for [`Self::All`].
     Complete,
+    /// To undo: the only applied one, else as for [`Self::All`].
+    Applied,
 }
 
 /// The result of resolving a word.
@@ -248,6 +250,13 @@ fn only_of(entries: &[SessionEntry], candidates: Candidates) -> Result<&SessionE
         return Ok(only);
     }
     let lines = |entries: &[&SessionEntry]| entries.iter().map(|entry| entry.line()).collect();
+    if candidates == Candidates::Applied {
+        match with(|entry| entry.is_applied).as_slice() {
+            [] => {}
+            [only] => return Ok(only),
+            several => return Err(SessionError::SeveralEndedSessions { ended: lines(several) }),
+        }
+    }
     let open = with(SessionEntry::is_open);
     match (open.as_slice(), with(|_| true).as_slice()) {
         ([only], _) => Ok(only),

@@ -143,18 +143,27 @@ impl Engine {
         if options.refuses_self_running && report.files.iter().any(ApplyFile::is_run_by_tool) {
             return Err(SessionError::SelfRunningFiles { report: Box::new(report) });
         }
+        let flag = session.flag_to_repeat(options)?;
+        let refused = |is_written| move |error: SessionError| error.keeping_the_result(is_written, flag);
         if let Some(branch) = &delivery.branch {
-            let commit = session.put_on_branch(branch)?;
+            let commit = session.put_on_branch(branch).map_err(refused(false))?;
             return Ok(ApplyReport { applied: true, commit: Some(commit), ..report });
         }
         if !options.is_forced && report.conflicts().next().is_some() {
-            return Err(SessionError::Conflicts { report: Box::new(report) });
+            let is_mergeable = !options.merges && session.changes_project() && options.to.is_none();
+            return Err(SessionError::Conflicts { report: Box::new(report), is_mergeable });
+        }
+        if delivery.commits {
+            session.engine.refuse_without_identity().map_err(refused(false))?;
         }
         if delivery.commits && !options.is_forced {
-            session.refuse_uncommitted(&planned)?;
+            session.refuse_uncommitted(&planned).map_err(refused(false))?;
         }
         session.write_into_project(&planned, options, watcher)?;
-        let commit = if delivery.commits { Some(session.commit_in_place(&planned)?) } else { None };
+        let commit = match delivery.commits {
+            true => Some(session.commit_in_place(&planned).map_err(refused(true))?),
+            false => None,
+        };
         Ok(ApplyReport { applied: true, commit, ..report })
     }
 }

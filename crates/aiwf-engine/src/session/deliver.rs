@@ -61,13 +61,22 @@ impl Engine {
             return Ok(());
         }
         let repository = self.repository()?;
-        let Some(branch) = &delivery.branch else { return Ok(()) };
-        let branch = if branch.is_empty() { default_branch(title_of(request)) } else { branch.clone() };
-        let tip = repository.branch_tip(&branch)?;
-        if repository.head()?.is_none() {
-            return Err(WorktreeError::NoCommit.into());
+        if let Some(branch) = &delivery.branch {
+            let branch = if branch.is_empty() { default_branch(title_of(request)) } else { branch.clone() };
+            let tip = repository.branch_tip(&branch)?;
+            if repository.head()?.is_none() {
+                return Err(WorktreeError::NoCommit.into());
+            }
+            if tip.is_some() {
+                return Err(WorktreeError::BranchExists { branch }.into());
+            }
         }
-        if tip.is_some() { Err(WorktreeError::BranchExists { branch }.into()) } else { Ok(()) }
+        Ok(repository.check_identity()?)
+    }
+
+    /// Refuses a commit that git would refuse for lack of a name and an address.
+    pub(super) fn refuse_without_identity(&self) -> Result<(), SessionError> {
+        Ok(self.repository()?.check_identity()?)
     }
 
     fn repository(&self) -> Result<Repository, SessionError> {
@@ -79,7 +88,7 @@ impl Engine {
 
     /// Undoes the last apply of a session, unless its files changed since.
     pub fn undo<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<UndoReport, SessionError> {
-        let mut session = OpenSession::open(self, journal::find_any(self.settings(), given)?)?;
+        let mut session = OpenSession::open(self, journal::find_applied(self.settings(), given)?)?;
         if session.state.applying.is_some() {
             session.settle_apply(None)?;
         }
@@ -88,6 +97,20 @@ impl Engine {
         match last {
             Some(commit) => session.revert(&commit),
             None => session.undo_files(),
+        }
+    }
+}
+
+impl SessionError {
+    /// A refusal by git of a result that is complete: the user fixes the reason and applies again.
+    pub(super) fn keeping_the_result(self, is_written: bool, flag: Option<&'static str>) -> Self {
+        match self {
+            Self::Worktree(
+                error @ (WorktreeError::Uncommitted { .. }
+                | WorktreeError::CommitRefused { .. }
+                | WorktreeError::NoIdentity),
+            ) => Self::NotCommitted { error, is_written, flag },
+            error => error,
         }
     }
 }
@@ -107,6 +130,19 @@ impl OpenSession<'_> {
         };
         let named = |branch: String| if branch.is_empty() { default_branch(&self.title()) } else { branch };
         Ok(Delivery { branch: wanted.branch.map(named), ..wanted })
+    }
+
+    /// The flag that the user repeats after a refusal; `None` if the session says where its result goes.
+    pub(super) fn flag_to_repeat(
+        &self,
+        options: &ApplyOptions,
+    ) -> Result<Option<&'static str>, SessionError> {
+        let begun = self.setup()?.change.as_ref().map(|change| change.delivery.clone()).unwrap_or_default();
+        Ok(match (&options.branch, &begun.branch) {
+            (Some(_), None) => Some("--branch"),
+            _ if options.commits && !begun.commits => Some("--commit"),
+            _ => None,
+        })
     }
 
     /// What the session was asked for, as far as it is known in words.

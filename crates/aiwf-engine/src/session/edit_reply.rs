@@ -33,7 +33,8 @@ impl OpenSession<'_> {
         }
         let plan = changes.plan(problems);
         if problems.is_empty() && changes.is_empty() && !may_write {
-            problems.push("the reply changes no file".to_owned());
+            let who = if self.state.changes.is_some() { "agent changed" } else { "reply changes" };
+            problems.push(format!("the {who} no file"));
         }
         if !problems.is_empty() {
             return Ok(None);

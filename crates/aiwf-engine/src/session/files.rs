@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use aiwf_session::{Gives, PhaseRecipe, PhaseSpec, State, VersionName, code_file, code_path};
+use aiwf_worktree::Worktree;
 use serde_json::{Map, Value};
 
 use super::journal;
@@ -112,9 +113,9 @@ impl Engine {
             }
         }
         if artifact == "worktree" {
-            let path = self.worktree_path(&ledger.id)?;
-            if path.is_dir() {
-                let path = path.display().to_string();
+            // One that is damaged or not complete is made again by the next call.
+            if let Ok(Some(root)) = Worktree::root_at(&self.worktree_path(&ledger.id)?) {
+                let path = root.display().to_string();
                 return Ok((path.clone(), format!("{path}\n")));
             }
         }

@@ -40,6 +40,15 @@ pub(crate) fn find_any<'a>(
     resolve(settings, session.typed(), session.scope(), Candidates::All)
 }
 
+/// The session to undo: the given one, or the only applied one, or as in [`find_any`].
+pub(crate) fn find_applied<'a>(
+    settings: &Settings,
+    session: impl Into<SessionRef<'a>>,
+) -> Result<SessionLedger, SessionError> {
+    let session = session.into();
+    resolve(settings, session.typed(), session.scope(), Candidates::Applied)
+}
+
 /// The session to apply: the given one, or the only complete one, or as in [`find_any`].
 pub(crate) fn find_complete<'a>(
     settings: &Settings,

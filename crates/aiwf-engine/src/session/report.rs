@@ -90,6 +90,9 @@ pub struct SessionReport {
     /// Oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<Commit>,
+    /// Whether the reply at the gate is of an agent that changed files itself.
+    #[serde(skip)]
+    pub is_made_in_worktree: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<WaitsFor>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,6 +175,7 @@ impl Engine {
         if state.is_interrupted() && ledger.is_locked() {
             // The call is not interrupted: another process is running it.
             report.problems = Vec::new();
+            report.waits_for = None;
             report.remark = Some("the call is under way".to_owned());
             report.next = "wait for the reply, or stop the aiwf process that asked".into();
         }
@@ -239,6 +243,7 @@ impl SessionReport {
             checks: checks(ledger, state),
             limit_until: limit_until(state),
             commits: state.commits.clone(),
+            is_made_in_worktree: state.changes.is_some(),
             waits_for: waits_for(state),
             provider: (!phase.is_final()).then(|| state.provider(phase).to_owned()),
             response_path,

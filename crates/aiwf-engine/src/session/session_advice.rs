@@ -3,6 +3,7 @@
 use aiwf_advice::{Action, Advice};
 use aiwf_prompt::nearest;
 use aiwf_session::Refusal;
+use aiwf_worktree::WorktreeError;
 
 use super::session_error::SessionError;
 
@@ -111,10 +112,13 @@ impl SessionError {
                     .then(Action::Status)
                     .then(" lists")
             }
-            Self::Conflicts { .. } => {
+            Self::Conflicts { is_mergeable: true, .. } => Advice::from(Action::Apply)
+                .then(" with `--merge` merges changes of other lines, with `--force` replaces the files and keeps each as FILE.orig"),
+            Self::Conflicts { is_mergeable: false, .. } => {
                 "`--force` replaces them and keeps each as FILE.orig; `--to DIR` puts the code elsewhere"
                     .into()
             }
+            Self::NotCommitted { error, is_written, flag } => not_committed(error, *is_written, *flag),
             Self::NoPlace { .. } => "name a directory with `--to DIR`".into(),
             Self::LinkInTheWay { .. } => "remove the link, or name another directory with `--to DIR`".into(),
             Self::ReservedTarget { .. } => {
@@ -140,6 +144,12 @@ impl SessionError {
                     .then(" accepts the edits")
             }
             Self::UnknownFiles { .. } => "move them away, then run this again".into(),
+            Self::ReplyProblems { is_agents: true, .. } => {
+                Advice::from(Action::Show(Some("response".to_owned())))
+                    .then(" prints what the agent says; ")
+                    .then(Action::Reject)
+                    .then(" asks it again")
+            }
             Self::ReplyProblems { path, .. } => {
                 Advice::from(format!("edit `{path}` and approve again, or ask again with "))
                     .then(Action::Reject)
@@ -268,6 +278,24 @@ impl SessionError {
             Self::Engine(error) => return error.advice(),
         };
         Some(advice)
+    }
+}
+
+/// How a complete result is committed after all.
+fn not_committed(error: &WorktreeError, is_written: bool, flag: Option<&'static str>) -> Advice {
+    let first = match error {
+        WorktreeError::Uncommitted { .. } => "commit or stash these changes, then ".into(),
+        WorktreeError::CommitRefused { .. } if is_written => {
+            "the files are in your working tree; fix what it reports, then commit them yourself or with "
+                .into()
+        }
+        WorktreeError::CommitRefused { .. } => "fix what it reports, then ".into(),
+        error => error.advice().then(", then "),
+    };
+    let advice = first.then(Action::Apply);
+    match flag {
+        Some(flag) => advice.then(format!(" with `{flag}`")),
+        None => advice,
     }
 }
 

@@ -24,7 +24,7 @@ pub enum SessionError {
     AmbiguousSession { given: String, matching: Vec<String> },
     #[error("`{given}` is a {kind}")]
     OtherKind { given: String, id: String, kind: LedgerKind },
-    #[error("{kind} `{id}` has not ended: it is {status}")]
+    #[error("{} `{id}` has not ended: it is {status}", if *kind == LedgerKind::Run { "run" } else { "session" })]
     NotEnded { id: String, kind: LedgerKind, status: SessionStatus },
     #[error("session `{id}` follows the flow `{flow}`, not `change`")]
     NotAChange { id: String, flow: String },
@@ -110,6 +110,17 @@ pub enum SessionError {
     Conflicts {
         /// The planned changes with their diffs; nothing was written.
         report: Box<ApplyReport>,
+        /// Whether both changes of a file could be merged, which was not tried.
+        is_mergeable: bool,
+    },
+    /// The result is complete, but cannot be committed as the repository is.
+    #[error("{error}")]
+    NotCommitted {
+        error: aiwf_worktree::WorktreeError,
+        /// Whether the files are in the working tree already.
+        is_written: bool,
+        /// The flag to repeat, unless the session itself says where its result goes.
+        flag: Option<&'static str>,
     },
     #[error("generated files have no target directory in the project{}", lines(problems))]
     NoPlace { problems: Vec<String> },
@@ -152,6 +163,8 @@ pub enum SessionError {
         /// Relative to the project.
         path: String,
         problems: Vec<String>,
+        /// Whether an agent changed files, so that the text of its reply mends nothing.
+        is_agents: bool,
     },
     #[error("the gate has changed since you looked: you decided on {seen}, and it is now {found}")]
     AnotherGate { seen: String, found: String },

@@ -54,6 +54,9 @@ pub struct SessionSummary {
     pub stale_artifacts: Vec<StaleArtifact>,
     #[serde(default)]
     pub open_comments: usize,
+    /// Whether its result is in the project, so that it can be taken back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_applied: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -101,6 +104,7 @@ fn summarize(ledger: &SessionLedger, state: &State, journal: &Journal<Event>) ->
         writes_of: names_of_writes(state),
         stale_artifacts: stale_artifacts(state),
         open_comments: state.open_comments().count(),
+        is_applied: state.is_applied,
     }
 }
 
@@ -160,6 +164,7 @@ pub(crate) fn journal_summary(settings: &Settings, ledger: &SessionLedger) -> Se
             writes_of: String::new(),
             stale_artifacts: Vec::new(),
             open_comments: 0,
+            is_applied: false,
         },
     }
 }

@@ -64,7 +64,11 @@ impl OpenSession<'_> {
         }
         let problems = capped(problems);
         self.commit(Command::RefuseReply { response, problems: problems.clone() })?;
-        Err(SessionError::ReplyProblems { path: self.ledger.shown(&path), problems })
+        Err(SessionError::ReplyProblems {
+            path: self.ledger.shown(&path),
+            problems,
+            is_agents: self.state.changes.is_some(),
+        })
     }
 
     /// Writes the results of a reply. Returns `None` if it has problems, which are added to the list.

@@ -3,7 +3,7 @@
 //! It is in the user's cache directory and derived: a missing worktree is rebuilt from the project and the approved
 //! files. The changes of an agent become part of the session when its reply arrives.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aiwf_session::{FileHash, Gives, Phase, PhaseSpec};
 use aiwf_store::sha256_hex;
@@ -78,7 +78,7 @@ impl OpenSession<'_> {
             CreateOptions { copy: paths(&config.worktree.copy), link: paths(&config.worktree.link) };
         let root = &self.engine.settings().project_root;
         let worktree = Worktree::create(root, &at, &options, &self.engine.call_context().stop)?;
-        if let Some(message) = left_out(&worktree) {
+        if let Some(message) = left_out(&worktree, &options) {
             self.notify(&Performed::Noted { message });
         }
         Ok(worktree)
@@ -196,8 +196,16 @@ fn base_path(change: &Change) -> Option<&str> {
 }
 
 /// What the worktree lacks of the project, in words; `None` if it is complete.
-fn left_out(worktree: &Worktree) -> Option<String> {
-    let left_out = worktree.left_out();
+fn left_out(worktree: &Worktree, brought: &CreateOptions) -> Option<String> {
+    let below = worktree.root().strip_prefix(worktree.top()).unwrap_or(Path::new(""));
+    // Paths of a repository; settings are relative to the project.
+    let in_project = |path: &'_ str| Path::new(path).strip_prefix(below).ok().map(Path::to_owned);
+    let is_brought = |path: &str| {
+        let mut directories = brought.copy.iter().chain(&brought.link);
+        in_project(path).is_some_and(|path| directories.any(|directory| path.starts_with(directory)))
+    };
+    let left_out: Vec<_> =
+        worktree.left_out().iter().filter(|left_out| !is_brought(&left_out.path)).collect();
     let first = left_out.first()?;
     let why = match first.reason {
         LeftOutReason::TooLarge => "is too large",
@@ -212,7 +220,20 @@ fn left_out(worktree: &Worktree) -> Option<String> {
         1 => String::new(),
         n => format!(", and {} more", n - 1),
     };
-    Some(format!("the worktree lacks `{}`, which {why}{more}", first.path))
+    let hint = match first.reason {
+        LeftOutReason::Submodule | LeftOutReason::Repository => {
+            in_project(&first.path).map_or_else(String::new, |path| {
+                format!("; `copy = [\"{}\"]` in `[worktree]` of .aiwf/config.toml brings it", path.display())
+            })
+        }
+        LeftOutReason::TooLarge
+        | LeftOutReason::Unreadable
+        | LeftOutReason::LinkOutside
+        | LeftOutReason::Sparse
+        | LeftOutReason::Special
+        | LeftOutReason::NotUtf8 => String::new(),
+    };
+    Some(format!("the worktree lacks `{}`, which {why}{more}{hint}", first.path))
 }
 
 /// Why a change of an agent is not copied back.

@@ -75,6 +75,19 @@ fn edits_deletions_and_renames_reach_the_project_and_are_taken_back() {
 }
 
 #[test]
+fn undo_without_an_id_means_the_only_applied_session() {
+    let model = FakeProvider::saying([PLAN, EDIT, PASS, PLAN]);
+    let scene = scene(&model);
+    let applied = walk(&scene.engine, &request(&[], yes())).session_id;
+    scene.engine.apply(Some(applied.as_str()), &ApplyOptions::default()).unwrap();
+    // Another session is at its first gate.
+    let other = walk(&scene.engine, &request(&[], Flags::default()));
+    assert_eq!(other.waits_for, Some(WaitsFor::ReplyApproval));
+    assert_eq!(scene.engine.undo(None::<&str>).unwrap().session_id, applied);
+    assert_eq!(scene.read("src/list.py"), LIST);
+}
+
+#[test]
 fn undo_keeps_files_that_changed_since() {
     let model = FakeProvider::saying([PLAN, EDIT, PASS]);
     let scene = scene(&model);
@@ -165,7 +178,7 @@ fn edits_apply_to_what_was_shown_and_both_changes_can_be_merged() {
     let done = scene.engine.approve(id, &ApproveOptions::default()).unwrap().report;
     assert_eq!(done.status, SessionStatus::Complete);
     let error = scene.engine.apply(id, &ApplyOptions::default()).unwrap_err();
-    assert!(matches!(error, SessionError::Conflicts { .. }), "{error}");
+    assert!(matches!(error, SessionError::Conflicts { is_mergeable: true, .. }), "{error}");
     let merging = ApplyOptions { merges: true, ..ApplyOptions::default() };
     let report = scene.engine.apply(id, &merging).unwrap();
     assert_eq!(report.files[0].change, ApplyChange::Merged);

@@ -292,7 +292,7 @@ fn generated_code_is_applied_once_shown_and_never_over_something_else() {
     assert!(dry.files[0].diff.contains(&format!("+++ b/{target}")), "{}", dry.files[0].diff);
     assert!(!session.scene.project.path(target).exists());
     session.scene.write(target, "mine\n");
-    let Err(SessionError::Conflicts { report }) = apply(ApplyOptions::default()) else {
+    let Err(SessionError::Conflicts { report, .. }) = apply(ApplyOptions::default()) else {
         panic!("it is mine")
     };
     assert_eq!(report.conflicts().map(|file| file.target.as_str()).collect::<Vec<_>>(), [target]);

@@ -126,6 +126,8 @@ pub(crate) fn look_up(
 /// How thoroughly a program is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
+    /// Only finds it.
+    Presence,
     /// Runs it for its version: enough to know that it starts.
     Version,
     /// Also runs it for its options.
@@ -141,7 +143,7 @@ pub(crate) fn inspect(
 ) -> InstalledProgram {
     let mut installed = look_up(program, setting, || release.install_hint(setting));
     installed.tested_version = Some(release.version);
-    let Some(path) = &installed.path else { return installed };
+    let Some(path) = installed.path.as_ref().filter(|_| depth != Depth::Presence) else { return installed };
     let shown = program.to_string_lossy();
     let retry = || format!("run `{shown} --version` yourself to see what is wrong");
     let check = match run(path.as_os_str(), &["--version"], setting) {
@@ -237,7 +239,7 @@ fn find(program: &Path, setting: &ProviderSetting) -> Option<PathBuf> {
         return absolute(program.to_owned());
     }
     #[expect(clippy::disallowed_methods, reason = "a program is looked up the way the system looks it up")]
-    let search_path = || std::env::var_os("PATH").unwrap_or_default();
+    let search_path = || std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
     let search_path = setting.env.get("PATH").map_or_else(search_path, OsString::from);
     std::env::split_paths(&search_path).find_map(|directory| absolute(directory.join(program)))
 }

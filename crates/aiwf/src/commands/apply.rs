@@ -67,7 +67,7 @@ pub(super) fn apply(
     if let Ok(report) = &outcome {
         warn_about(report);
     }
-    if let Err(SessionError::Conflicts { report }) = &outcome {
+    if let Err(SessionError::Conflicts { report, .. }) = &outcome {
         show_conflicts(report, output);
     }
     let report = outcome?;

@@ -176,6 +176,29 @@ pub(crate) fn allow_pending(engine: &Engine, output: &Output<'_>) -> Result<(), 
     Ok(())
 }
 
+/// Offers the checks that files of the project suggest, unless it has checks already: asks a person, and tells others
+/// how to agree.
+pub(crate) fn offer_detected(asks: bool, engine: &Engine, output: &Output<'_>) -> Result<(), Failure> {
+    let checks = engine.checks()?;
+    if checks.is_empty() || checks.iter().any(|check| check.may_run() || !check.is_detected()) {
+        return Ok(());
+    }
+    if asks && output::can_ask(output) {
+        let shown: String = checks.iter().map(shown).collect();
+        let one = "Run it on every change from now on? It runs code that an agent wrote.";
+        let several = "Run these on every change from now on? They run code that an agent wrote.";
+        if ask(&shown, if checks.len() == 1 { one } else { several }, output) {
+            engine.agree_to_checks(&checks)?;
+        }
+        return Ok(());
+    }
+    let commands: Vec<String> =
+        checks.iter().map(|check| format!("`{}`", escaped_line(&check.run.to_string()))).collect();
+    let found = commands.join(", ");
+    output::note(&format!("checks: none; `aiwf checks allow` agrees to what was found: {found}\n"));
+    Ok(())
+}
+
 /// Everything that consent covers.
 fn shown(check: &Check) -> String {
     let mut text =

@@ -7,16 +7,18 @@ use std::io::{IsTerminal as _, Write as _};
 
 use aiwf_engine::machine::Delivery;
 use aiwf_engine::{
-    ApplyChange, ApplyOptions, ApplyReport, Engine, NewRequest, NotifyEvent, SessionError, SessionReport,
-    SessionStatus, WaitsFor, read_stdin,
+    ApplyChange, ApplyOptions, ApplyReport, Engine, FileChangeKind, NewRequest, NotifyEvent, SessionError,
+    SessionReport, SessionStatus, WaitsFor, read_stdin,
 };
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::apply::{show_conflicts, warn_about};
-use super::session::about_session;
+use super::checks;
+use super::session::{about_session, without_nulls};
 use crate::advice_words;
 use crate::call_args::{CallArgs, GateFlags, PromptArgs, ServerArgs, announce_limit};
+use crate::clipboard;
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -34,9 +36,10 @@ const FLOW: &str = "do";
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct DoArgs {
     /// What to change, @FILE to read it, or - for stdin [default: write it in your editor].
-    #[arg(value_name = "REQUEST", allow_hyphen_values = true)]
+    #[arg(value_name = "REQUEST")]
     request: Option<String>,
-    /// Provider for every phase: claude, codex, gemini, or any provider [default: the first that works].
+    /// Provider for every phase: claude-code, codex, gemini-cli, or any other [default: the first that
+    /// works].
     #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     provider: Option<String>,
     /// Model to ask, instead of the configured one.
@@ -49,7 +52,7 @@ pub(crate) struct DoArgs {
     #[arg(long = "file", value_name = "GLOB")]
     files: Vec<String>,
     /// Run this command on the result, before the review (repeatable).
-    #[arg(long = "check", value_name = "CMD")]
+    #[arg(long = "check", value_name = "CMD", value_parser = check_command)]
     checks: Vec<String>,
     /// Put the result on a new branch [default name: aiwf/ and the request].
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
@@ -58,11 +61,14 @@ pub(crate) struct DoArgs {
     #[arg(long)]
     commit: bool,
     /// Let the agent edit the project directly instead of a worktree.
-    #[arg(long, conflicts_with_all = ["branch"])]
+    #[arg(long, conflicts_with_all = ["branch", "commit"])]
     in_place: bool,
     /// Merge files that changed in the meantime, if they merge cleanly.
     #[arg(long)]
     merge: bool,
+    /// Copy the prompt to the clipboard when it is for a web chat.
+    #[arg(long)]
+    copy: bool,
     /// Wait for a usage limit to end instead of stopping.
     #[arg(long)]
     wait: bool,
@@ -80,6 +86,11 @@ pub(crate) struct DoArgs {
     servers: ServerArgs,
     #[command(flatten)]
     prompt: PromptArgs,
+}
+
+/// A command that does something: an empty one would always pass.
+fn check_command(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() { Err("expected a command, such as 'cargo test'") } else { Ok(text.to_owned()) }
 }
 
 /// An amount of dollars, in millionths.
@@ -105,6 +116,9 @@ pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result
         engine = engine.with_model_of(chosen.provider.clone(), model.clone());
     }
     let engine = engine.with_max_cost(args.max_cost);
+    if args.checks.is_empty() {
+        checks::offer_detected(!args.gates.is_yes(), &engine, output)?;
+    }
     let begun = engine.begin_flow(&NewRequest {
         flow: args.flow.clone(),
         name: args.name.clone(),
@@ -130,14 +144,17 @@ pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result
         agent: Some(&chosen.provider),
         is_unattended: args.gates.is_yes(),
         waits: args.wait,
+        copies: args.copy,
         apply: ApplyOptions {
             merges: args.merge,
             refuses_self_running: args.gates.is_yes(),
             ..ApplyOptions::default()
         },
     };
-    walk.run(&engine, output)
-        .map_err(|failure| about_session(failure, Some(begun.id.as_str()).into(), &engine))
+    walk.run(&engine, output).map_err(|failure| {
+        let failure = about_session(failure, Some(begun.id.as_str()).into(), &engine);
+        walk.with_summary(failure, &engine)
+    })
 }
 
 /// The request: from the command line, stdin, or an editor.
@@ -184,6 +201,8 @@ pub(crate) struct Walk<'w> {
     pub(crate) is_unattended: bool,
     /// Whether a usage limit is waited for.
     pub(crate) waits: bool,
+    /// Whether a prompt for a web chat goes to the clipboard.
+    pub(crate) copies: bool,
     pub(crate) apply: ApplyOptions,
 }
 
@@ -220,9 +239,9 @@ impl Walk<'_> {
                         has_decided = true;
                         done = decided;
                     }
-                    Answer::Leave => return self.stop(output, &report, has_decided),
+                    Answer::Leave => return self.stop(engine, output, &report, has_decided),
                 },
-                Ok(()) => return self.stop(output, &report, has_decided),
+                Ok(()) => return self.stop(engine, output, &report, has_decided),
             }
         }
     }
@@ -232,14 +251,23 @@ impl Walk<'_> {
     }
 
     /// Stops and reports what the session waits for.
-    fn stop(&self, output: &Output<'_>, report: &SessionReport, has_decided: bool) -> Result<Exit, Failure> {
+    fn stop(
+        &self,
+        engine: &Engine,
+        output: &Output<'_>,
+        report: &SessionReport,
+        has_decided: bool,
+    ) -> Result<Exit, Failure> {
+        if self.copies {
+            copy_for_chat(engine, report);
+        }
         let exit = match (self.begun, report.status) {
             (Begun::Run | Begun::Approve, SessionStatus::Rejected) => Exit::Refused,
             (Begun::Approve, SessionStatus::Waiting | SessionStatus::Complete) if has_decided => Exit::Done,
             _ => Exit::Waiting,
         };
         if output.is_json() {
-            return output.json(self.summary(report, None), exit);
+            return output.json(self.summary(engine, report, None), exit);
         }
         if self.can_ask(output) && report.status != SessionStatus::Complete {
             output::note(&format!("all progress is saved; `aiwf run {}` continues here\n\n", self.id));
@@ -253,7 +281,7 @@ impl Walk<'_> {
         let makes_files = change.is_some_and(|change| change.has_changes() && !change.applied);
         if !makes_files {
             return match self.begun {
-                Begun::Request => self.print_end(output, report, None),
+                Begun::Request => self.print_end(engine, output, report, None),
                 Begun::Run | Begun::Approve => session_output::report(report, output, Exit::Done),
             };
         }
@@ -267,57 +295,82 @@ impl Walk<'_> {
             match chosen {
                 Some(chosen) => options = chosen,
                 // The command's work is done; applying is another command.
-                None => return self.stop(output, report, true),
+                None => return self.stop(engine, output, report, true),
             }
         }
         let applied = match engine.apply(Some(self.id), &options) {
             Ok(applied) => applied,
             // The user must resolve the conflict; nothing was written.
             Err(error) => {
-                if let SessionError::Conflicts { report } = &error {
+                if let SessionError::Conflicts { report, .. } = &error {
                     show_conflicts(report, output);
                 }
                 tell_user(engine, report, &error);
-                let is_persons =
-                    matches!(error, SessionError::Conflicts { .. } | SessionError::SelfRunningFiles { .. });
+                let is_persons = matches!(
+                    error,
+                    SessionError::Conflicts { .. }
+                        | SessionError::SelfRunningFiles { .. }
+                        | SessionError::NotCommitted { .. }
+                );
                 let failure = Failure::from(error);
                 return Err(if is_persons { failure.exiting(Exit::Waiting) } else { failure });
             }
         };
         warn_about(&applied);
-        self.print_end(output, report, Some(&applied))
+        self.print_end(engine, output, report, Some(&applied))
     }
 
     /// What programs read: where the session stands, its checks, and what was applied.
-    fn summary(&self, report: &SessionReport, applied: Option<&ApplyReport>) -> Value {
-        let checks: Vec<Value> = report
-            .checks
-            .iter()
-            .map(|check| json!({ "name": check.name, "exit_code": check.exit_code, "passed": check.passed }))
-            .collect();
-        let files = match applied {
-            Some(applied) => json!(applied.files),
-            None => json!(report.change.as_ref().map(|change| change.touched_paths()).unwrap_or_default()),
-        };
-        let mut value = json!({
-            "session_id": report.session_id,
-            "flow": report.flow,
-            "phase": report.phase,
-            "status": report.status,
-            "agent": report.provider.as_deref().or(self.agent),
-            "checks": checks,
-            "files": files,
-            "branch": applied.and_then(|applied| applied.branch.clone()),
-            "commit": applied.and_then(|applied| applied.commit.clone()),
+    fn summary(&self, engine: &Engine, report: &SessionReport, applied: Option<&ApplyReport>) -> Value {
+        let standing = self.standing(engine, report, applied).map(|(name, value)| (name.to_owned(), value));
+        let rest = json!({
             "gate": report.gate,
             "limit_until": report.limit_until,
             "problems": report.problems,
             "next": self.next(report, applied),
         });
-        if let Some(fields) = value.as_object_mut() {
-            fields.retain(|_, value| !value.is_null());
+        let mut value = Value::Object(standing.into_iter().collect());
+        if let (Some(fields), Value::Object(rest)) = (value.as_object_mut(), rest) {
+            fields.extend(rest);
         }
-        value
+        without_nulls(value)
+    }
+
+    /// The same for a command that failed on the way, beside its error.
+    fn with_summary(&self, mut failure: Failure, engine: &Engine) -> Failure {
+        if let Ok(report) = engine.session_report(Some(self.id)) {
+            for (name, value) in self.standing(engine, &report, None) {
+                if !value.is_null() {
+                    failure.fields.entry(name).or_insert(value);
+                }
+            }
+        }
+        failure
+    }
+
+    fn standing(
+        &self,
+        engine: &Engine,
+        report: &SessionReport,
+        applied: Option<&ApplyReport>,
+    ) -> [(&'static str, Value); 9] {
+        let checks: Vec<Value> = report
+            .checks
+            .iter()
+            .map(|check| json!({ "name": check.name, "exit_code": check.exit_code, "passed": check.passed }))
+            .collect();
+        let files = applied.map_or_else(|| planned_files(engine, report), |applied| json!(applied.files));
+        [
+            ("session_id", json!(report.session_id)),
+            ("flow", json!(report.flow)),
+            ("phase", json!(report.phase)),
+            ("status", json!(report.status)),
+            ("agent", json!(report.provider.as_deref().or(self.agent))),
+            ("checks", Value::from(checks)),
+            ("files", files),
+            ("branch", json!(applied.and_then(|applied| applied.branch.as_ref()))),
+            ("commit", json!(applied.and_then(|applied| applied.commit.as_ref()))),
+        ]
     }
 
     /// What to do next; the report is from before the apply.
@@ -327,12 +380,13 @@ impl Walk<'_> {
 
     fn print_end(
         &self,
+        engine: &Engine,
         output: &Output<'_>,
         report: &SessionReport,
         applied: Option<&ApplyReport>,
     ) -> Result<Exit, Failure> {
         if output.is_json() {
-            return output.json(self.summary(report, applied), Exit::Done);
+            return output.json(self.summary(engine, report, applied), Exit::Done);
         }
         output::print(|out| {
             writeln!(out, "done      {}", self.id)?;
@@ -355,6 +409,39 @@ impl Walk<'_> {
         })?;
         Ok(Exit::Done)
     }
+}
+
+/// Copies a prompt that a person pastes into a chat; a failure only adds a step.
+pub(crate) fn copy_for_chat(engine: &Engine, report: &SessionReport) {
+    if report.waits_for != Some(WaitsFor::Reply) {
+        return;
+    }
+    let preview = engine.preview_session(Some(report.session_id.as_str()));
+    let copied = preview.map_err(Failure::from).and_then(|preview| Ok(clipboard::copy(&preview.text())?));
+    match copied {
+        Ok(how) => output::note(&format!("{how}\n")),
+        Err(failure) => output::note_failure(&failure),
+    }
+}
+
+/// The files that a session plans to write, as an apply would list them, and those that an agent edited in the project.
+fn planned_files(engine: &Engine, report: &SessionReport) -> Value {
+    let entry = |path: &str, change: ApplyChange, run_by: Option<&'static str>| {
+        without_nulls(json!({ "name": path, "target": path, "change": change, "run_by": run_by }))
+    };
+    let planned = engine.file_changes(Some(report.session_id.as_str())).unwrap_or_default();
+    let edited = report.change.iter().flat_map(|change| &change.edited);
+    let mut files: Vec<Value> = edited.map(|file| entry(&file.path, ApplyChange::Changed, None)).collect();
+    for file in &planned {
+        let change = match file.kind {
+            FileChangeKind::Added | FileChangeKind::Renamed => ApplyChange::New,
+            FileChangeKind::Changed => ApplyChange::Changed,
+            FileChangeKind::Deleted => ApplyChange::Deleted,
+        };
+        files.push(entry(&file.path, change, file.run_by));
+        files.extend(file.from.as_deref().map(|from| entry(from, ApplyChange::Deleted, None)));
+    }
+    files.into()
 }
 
 /// Tells the user's own program that the result waits to be applied; a failure is only worth a note.

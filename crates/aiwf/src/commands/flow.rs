@@ -78,7 +78,7 @@ pub(crate) struct StartArgs {
     #[arg(value_name = "FLOW")]
     flow: String,
     /// What to do, or - for stdin.
-    #[arg(value_name = "REQUEST", allow_hyphen_values = true)]
+    #[arg(value_name = "REQUEST")]
     request: String,
     /// Name of the session; reusable once the session has ended.
     #[arg(long, value_name = "NAME")]

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::apply::{ApplyArgs, apply, undo};
 use super::comment::{self, CommentArgs};
-use super::r#do::{Begun, Walk};
+use super::r#do::{Begun, Walk, copy_for_chat};
 use super::journal::{events, verify};
 use super::list::{self, ListArgs};
 use super::run_session;
@@ -286,6 +286,9 @@ pub(crate) struct ApproveArgs {
     /// Allow up to N rounds of the loop that reached its limit.
     #[arg(long, visible_alias = "max-rounds", value_name = "N")]
     max_iterations: Option<u32>,
+    /// Copy the next prompt to the clipboard when it is for a web chat.
+    #[arg(long)]
+    copy: bool,
     #[command(flatten)]
     switching: SwitchArgs,
     #[command(flatten)]
@@ -305,6 +308,7 @@ impl ApproveArgs {
             || self.rebind
             || self.accept
             || self.note.is_some()
+            || self.copy
             || self.gate.is_given()
             || self.prompt.is_given();
         let has_flag = has_flag || self.switching.given().is_some();
@@ -564,6 +568,9 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
                     args.switching.waiting(&engine, given, done)?
                 }
             };
+            if args.copy {
+                copy_for_chat(&engine, &decided.report);
+            }
             session_output::decided(&decided, output, paused_exit(&decided))
         }
         SessionCommand::Reject { session, feedback, gate, call, servers, prompt } => {
@@ -695,8 +702,15 @@ fn in_dialogue(
     output: &Output<'_>,
 ) -> Result<Exit, Failure> {
     let (id, _) = engine.resolve_session(session.given(), Purpose::Continue)?;
-    let walk =
-        Walk { id: &id, begun, agent: None, is_unattended: false, waits, apply: ApplyOptions::default() };
+    let walk = Walk {
+        id: &id,
+        begun,
+        agent: None,
+        is_unattended: false,
+        waits,
+        copies: false,
+        apply: ApplyOptions::default(),
+    };
     walk.run(engine, output)
 }
 

@@ -64,6 +64,7 @@ pub(super) fn usage_errors() -> Vec<Sample> {
             reason: text("expected a whole number from 1"),
             command: command(),
         }],
+        Unquoted => [UsageError::Unquoted { given: text("login"), command: text("aiwf do") }],
         UnknownArgument => [
             UsageError::UnknownArgument { given: text("--phse"), near: Some(text("--phase")), command: command() },
             UsageError::UnknownArgument { given: text("--zzz"), near: None, command: command() },

@@ -34,6 +34,7 @@ pub(super) fn worktree_errors() -> Vec<Sample> {
         Uncommitted => [WorktreeError::Uncommitted { paths: texts(["src/list.py"]) }],
         ChangedSince => [WorktreeError::ChangedSince { paths: texts(["src/list.py", "src/cli.py"]) }],
         NothingToCommit => [WorktreeError::NothingToCommit],
+        NoIdentity => [WorktreeError::NoIdentity],
         CommitRefused => [WorktreeError::CommitRefused { message: text("pre-commit: lint failed") }],
     })
 }

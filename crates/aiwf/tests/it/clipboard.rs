@@ -60,6 +60,25 @@ fn a_phase_in_a_web_chat_takes_a_copy_and_a_paste() {
 }
 
 #[test]
+fn a_phase_of_a_web_chat_takes_two_commands_with_the_clipboard() {
+    let project = with_clipboard();
+    let begun = on_desktop(&project, "do 'Add an index' --agent manual --copy").run();
+    assert_eq!(begun.exit_code(), 3, "{begun}");
+    assert!(begun.stderr_text().contains("copied to the clipboard with wl-copy\n"), "{begun}");
+    let prompt = done(on_desktop(&project, "preview").run()).stdout;
+    assert_eq!(project.read("~/clipboard"), prompt);
+    project.write("~/clipboard", "# Plan\n\nChange schema.sql.\n");
+    done(on_desktop(&project, "respond --paste").run());
+    done(on_desktop(&project, "approve --copy").run());
+    let copied = String::from_utf8(project.read("~/clipboard")).unwrap();
+    assert!(copied.contains("You implement"), "{copied}");
+    // Without a clipboard the work is done all the same.
+    let begun = project.command("do 'Add another' --agent manual --copy").run();
+    assert_eq!(begun.exit_code(), 3, "{begun}");
+    assert!(begun.stderr_text().contains("there is no desktop session"), "{begun}");
+}
+
+#[test]
 fn without_a_clipboard_nothing_is_copied_or_pasted() {
     let project = with_clipboard();
     done(project.run(INIT));

@@ -134,6 +134,29 @@ fn a_line_is_commented_and_a_reply_is_approved_with_a_note() {
 }
 
 #[test]
+fn checks_that_files_suggest_are_offered_before_the_work() {
+    let scene = scene("plan\nimplement\nreview\n");
+    scene.project.write("Makefile", "test:\n\tgrep json list.py\n");
+    scene.project.script("~/bin/make", "#!/bin/sh\ngrep json list.py\n");
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", scene.project.home().join("bin").display());
+    let mut terminal = Terminal::sized(&scene, &["do", "Add a flag"], Size::new(60, 80), &[("PATH", &path)]);
+    terminal.expect("check make-test  (detected: Makefile)\r\n  run = \"make test\"\r\n");
+    terminal.expect("Run it on every change from now on? It runs code that an agent wrote.");
+    terminal.send("y\n");
+    terminal.expect(KEYS);
+    terminal.send("a");
+    // What the agent says of its work comes before the diff.
+    terminal.expect("Done.\r\n\r\n");
+    terminal.expect("-print(\"text\")\r\n+print(\"json\")\r\n");
+    terminal.expect(KEYS);
+    terminal.send("a");
+    terminal.expect("check     make-test: passed\r\n");
+    terminal.expect(KEYS);
+    terminal.send("q");
+    assert_eq!(terminal.wait(), 3);
+}
+
+#[test]
 fn leaving_keeps_everything_and_run_and_approve_continue() {
     let scene = scene("plan\nimplement\nreview\n");
     let mut terminal = open(&scene, &["do", "Add a flag"]);

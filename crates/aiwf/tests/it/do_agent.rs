@@ -156,7 +156,7 @@ fn a_commit_takes_no_uncommitted_change_of_the_user_with_it() {
     let head = git(&project, &["rev-parse", "HEAD"]);
     project.write("list.py", "print(\"mine\")\n");
     let refused = project.run("do 'Print JSON' --agent agent --yes --commit");
-    assert_eq!(refused.exit_code(), 1, "{refused}");
+    assert_eq!(refused.exit_code(), 3, "{refused}");
     assert!(refused.stderr_text().contains("1 file has uncommitted changes: `list.py`"), "{refused}");
     assert_eq!(project.read("list.py"), b"print(\"mine\")\n");
     assert_eq!(git(&project, &["rev-parse", "HEAD"]), head);

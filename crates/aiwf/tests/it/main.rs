@@ -22,6 +22,7 @@ mod demo;
 mod detached;
 mod dialogue;
 mod do_agent;
+mod do_endings;
 mod errors;
 mod everyday;
 mod expected_gate;
