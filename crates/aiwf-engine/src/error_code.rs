@@ -100,7 +100,6 @@ impl SessionError {
             | Self::NoVersion { .. }
             | Self::OutsideSession { .. } => "ARTIFACT_NOT_FOUND",
             Self::NothingToApply { .. } => "NOTHING_TO_APPLY",
-            Self::NotCommitted { error, .. } => worktree_code(error),
             Self::Conflicts { .. } | Self::TargetChanged { .. } => "APPLY_CONFLICT",
             Self::ReservedTarget { .. } | Self::NoPlace { .. } | Self::LinkInTheWay { .. } => {
                 "APPLY_TARGET_INVALID"
@@ -112,7 +111,7 @@ impl SessionError {
             Self::UnknownFiles { .. } => "UNEXPECTED_FILES",
             Self::CheckStopped { .. } => "ENGINE_ABORTED",
             Self::NoCacheDirectory => "NO_CACHE_DIRECTORY",
-            Self::Worktree(error) => worktree_code(error),
+            Self::Worktree(error) | Self::NotCommitted { error, .. } => worktree_code(error),
             Self::ChangedSinceApply { .. } => "CHANGED_SINCE_APPLY",
             Self::SelfRunningFiles { .. } => "SELF_RUNNING_FILES",
             Self::NothingApproved { .. } | Self::NoStaleFile => "NOTHING_APPROVED",

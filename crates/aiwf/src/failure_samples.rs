@@ -294,18 +294,10 @@ fn session_errors() -> Vec<Sample> {
             error: Box::new(SessionError::Ask(no_key())),
         }],
         OutsideSession => [SessionError::OutsideSession { path: text("../other/plan.md") }],
-        Conflicts => [conflicts(false), conflicts(true)],
+        Conflicts => [worktree::conflicts(false), worktree::conflicts(true)],
         NotCommitted => [
-            SessionError::NotCommitted {
-                error: WorktreeError::CommitRefused { message: text("lint failed") },
-                is_written: true,
-                flag: None,
-            },
-            SessionError::NotCommitted {
-                error: WorktreeError::CommitRefused { message: text("lint failed") },
-                is_written: false,
-                flag: Some("--branch"),
-            },
+            worktree::refused_by_a_hook(true, None),
+            worktree::refused_by_a_hook(false, Some("--branch")),
             SessionError::NotCommitted {
                 error: WorktreeError::Uncommitted { paths: texts(["src/list.py"]) },
                 is_written: false,
@@ -797,26 +789,4 @@ fn no_components() -> Vec<Sample> {
         ("no such component", shown(Some("Buton"), &["App.tsx"])),
         ("no component at all", shown(None, &["theme.css"])),
     ]
-}
-
-/// Files that are in the way of an apply.
-fn conflicts(is_mergeable: bool) -> SessionError {
-    SessionError::Conflicts {
-        is_mergeable,
-        report: Box::new(ApplyReport {
-            session_id: text("2026-01-02-app"),
-            files: vec![ApplyFile {
-                name: text("App.tsx"),
-                target: text("src/App.tsx"),
-                change: ApplyChange::Conflict,
-                run_by: None,
-                diff: String::new(),
-            }],
-            applied: false,
-            branch: None,
-            commit: None,
-            outdated: Vec::new(),
-            overlaps: Vec::new(),
-        }),
-    }
 }

@@ -350,7 +350,10 @@ fn comment(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
 fn choose_provider(engine: &Engine, current: Option<&str>) -> Result<Option<String>, Failure> {
     output::note("looking for working providers\n");
     let mut providers = engine.providers(None)?;
-    providers.retain(|provider| provider.can_be_asked && Some(provider.name.as_str()) != current);
+    providers.retain(|provider| {
+        let can_work = provider.can_be_asked && provider.can_start;
+        can_work && Some(provider.name.as_str()) != current
+    });
     for (number, provider) in (1..).zip(&providers) {
         let name = escaped_line(&provider.name);
         output::note(&format!("{number:>3}  {name:14} {}\n", escaped_line(provider.description)));

@@ -67,6 +67,9 @@ pub struct ProviderReport {
     pub tested_version: Option<&'static str>,
     /// Whether it is configured completely and its program works.
     pub can_be_asked: bool,
+    /// Whether its program and its key are there now.
+    #[serde(skip)]
+    pub can_start: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(skip)]
     pub problem: Option<Finding>,
@@ -118,8 +121,10 @@ fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
         capability.and_then(|capability| capability.fs_ability).map_or("unknown", FsAbility::as_str)
     };
     let setting = setting(&name, config);
+    let mut can_start = false;
     let (program, problem) = match engine.open_provider(&name, config) {
         Ok(provider) => {
+            can_start = provider.can_start().is_ok();
             let mut program = provider.program().unwrap_or_default();
             let bad = program.check.take().filter(|check| !check.is_ok);
             let problem = bad.map(|check| Finding { message: check.found, advice: check.advice });
@@ -155,6 +160,7 @@ fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
         version: program.version,
         tested_version: program.tested_version,
         can_be_asked: problem.is_none(),
+        can_start,
         problem,
         kind,
         name,

@@ -160,9 +160,10 @@ impl Engine {
             session.refuse_uncommitted(&planned).map_err(refused(false))?;
         }
         session.write_into_project(&planned, options, watcher)?;
-        let commit = match delivery.commits {
-            true => Some(session.commit_in_place(&planned).map_err(refused(true))?),
-            false => None,
+        let commit = if delivery.commits {
+            Some(session.commit_in_place(&planned).map_err(refused(true))?)
+        } else {
+            None
         };
         Ok(ApplyReport { applied: true, commit, ..report })
     }

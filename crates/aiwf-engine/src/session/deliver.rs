@@ -104,14 +104,15 @@ impl Engine {
 impl SessionError {
     /// A refusal by git of a result that is complete: the user fixes the reason and applies again.
     pub(super) fn keeping_the_result(self, is_written: bool, flag: Option<&'static str>) -> Self {
-        match self {
-            Self::Worktree(
-                error @ (WorktreeError::Uncommitted { .. }
-                | WorktreeError::CommitRefused { .. }
-                | WorktreeError::NoIdentity),
-            ) => Self::NotCommitted { error, is_written, flag },
-            error => error,
+        if let Self::Worktree(
+            error @ (WorktreeError::Uncommitted { .. }
+            | WorktreeError::CommitRefused { .. }
+            | WorktreeError::NoIdentity),
+        ) = self
+        {
+            return Self::NotCommitted { error, is_written, flag };
         }
+        self
     }
 }
 

@@ -283,14 +283,14 @@ impl SessionError {
 
 /// How a complete result is committed after all.
 fn not_committed(error: &WorktreeError, is_written: bool, flag: Option<&'static str>) -> Advice {
-    let first = match error {
-        WorktreeError::Uncommitted { .. } => "commit or stash these changes, then ".into(),
-        WorktreeError::CommitRefused { .. } if is_written => {
-            "the files are in your working tree; fix what it reports, then commit them yourself or with "
-                .into()
-        }
-        WorktreeError::CommitRefused { .. } => "fix what it reports, then ".into(),
-        error => error.advice().then(", then "),
+    let first = if let WorktreeError::Uncommitted { .. } = error {
+        "commit or stash these changes, then ".into()
+    } else if let WorktreeError::CommitRefused { .. } = error {
+        let done = if is_written { "the files are in your working tree; " } else { "" };
+        let then = if is_written { "commit them yourself or with " } else { "" };
+        format!("{done}fix what it reports, then {then}").into()
+    } else {
+        error.advice().then(", then ")
     };
     let advice = first.then(Action::Apply);
     match flag {

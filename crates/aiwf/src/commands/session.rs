@@ -266,6 +266,7 @@ pub(crate) struct AskingArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     session: SessionId,

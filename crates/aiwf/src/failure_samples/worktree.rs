@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use aiwf_engine::{SessionError, WorktreeError};
+use aiwf_engine::{ApplyChange, ApplyFile, ApplyReport, SessionError, WorktreeError};
 
 use super::{Failure, Sample, text, texts};
 
@@ -37,4 +37,32 @@ pub(super) fn worktree_errors() -> Vec<Sample> {
         NoIdentity => [WorktreeError::NoIdentity],
         CommitRefused => [WorktreeError::CommitRefused { message: text("pre-commit: lint failed") }],
     })
+}
+
+/// Files that are in the way of an apply.
+pub(super) fn conflicts(is_mergeable: bool) -> SessionError {
+    SessionError::Conflicts {
+        is_mergeable,
+        report: Box::new(ApplyReport {
+            session_id: text("2026-01-02-app"),
+            files: vec![ApplyFile {
+                name: text("App.tsx"),
+                target: text("src/App.tsx"),
+                change: ApplyChange::Conflict,
+                run_by: None,
+                diff: String::new(),
+            }],
+            applied: false,
+            branch: None,
+            commit: None,
+            outdated: Vec::new(),
+            overlaps: Vec::new(),
+        }),
+    }
+}
+
+/// A complete result whose commit a hook refuses.
+pub(super) fn refused_by_a_hook(is_written: bool, flag: Option<&'static str>) -> SessionError {
+    let error = WorktreeError::CommitRefused { message: text("lint failed") };
+    SessionError::NotCommitted { error, is_written, flag }
 }
