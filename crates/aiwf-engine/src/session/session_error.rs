@@ -163,7 +163,7 @@ pub enum SessionError {
         /// Relative to the project.
         path: String,
         problems: Vec<String>,
-        /// Whether an agent changed files, so that the text of its reply mends nothing.
+        /// Whether an agent changed files, so editing the text of its reply fixes nothing.
         is_agents: bool,
     },
     #[error("the gate has changed since you looked: you decided on {seen}, and it is now {found}")]
