@@ -50,7 +50,7 @@ fn round(number: usize, node: Option<&String>, agent: Option<&String>) -> [RunEv
     let sentence =
         format!("Message {number}: the order of customer {} is looked at again. ", number * 7919 % 1000);
     let input = sentence.repeat(3);
-    let blocks = vec![Block { layer: Layer::UserInput, text: input.clone(), left_out: Vec::new() }];
+    let blocks = vec![Block { layer: Layer::UserInput, text: input.as_str().into(), left_out: Vec::new() }];
     let asked = || RunEvent::RunAsked {
         provider: "model".to_owned(),
         payload_sha256: "0".repeat(64),
@@ -72,13 +72,16 @@ fn round(number: usize, node: Option<&String>, agent: Option<&String>) -> [RunEv
         duration_ms: 1,
     };
     let content = json!({ "ok": true, "content": sentence.repeat(16) }).to_string();
-    let replied =
-        |text: String, tool_calls| RunEvent::RunReplied { text, tool_calls, call: Box::new(Call::default()) };
+    let replied = |text: String, tool_calls| RunEvent::RunReplied {
+        text: text.into(),
+        tool_calls,
+        call: Box::new(Call::default()),
+    };
     [
         RunEvent::Said { blocks, input: Some(input), node: node.cloned(), agent: agent.cloned() },
         asked(),
         replied(String::new(), vec![call]),
-        RunEvent::ToolRan { exec: Box::new(exec), content, is_error: false, left_out: None },
+        RunEvent::ToolRan { exec: Box::new(exec), content: content.into(), is_error: false, left_out: None },
         asked(),
         replied(sentence.repeat(6), Vec::new()),
         RunEvent::RunStopped { phase: RunPhase::WaitingUser, fault: None, question: None },

@@ -60,8 +60,8 @@ pub mod profile {
 /// Providers, for programs with their own.
 pub mod provider {
     pub use aiwf_provider::{
-        Answer, Ask, AskError, Check, Payload, PayloadMessage, Progress, Reply, Request, SectionHash, Sink,
-        Stop, Wait, built_in_providers,
+        Answer, Ask, AskError, Check, Payload, PayloadMessage, Progress, Reply, Request, SectionHash,
+        SharedText, Sink, Stop, Wait, built_in_providers,
     };
 }
 pub mod reply {

@@ -131,6 +131,10 @@ fn estimate(pieces: &[&str]) -> Tokens {
     let mut ascii = 0u64;
     let mut other = 0u64;
     for piece in pieces {
+        if piece.is_ascii() {
+            ascii += piece.len() as u64;
+            continue;
+        }
         for byte in piece.bytes() {
             // Continuation bytes belong to a character that is already counted.
             ascii += u64::from(byte < 0x80);

@@ -12,6 +12,7 @@ mod ask;
 mod ask_error;
 mod limit;
 mod payload;
+mod shared_text;
 mod sink;
 
 mod open;
@@ -42,6 +43,7 @@ pub use prices::{ListPrice, list_price};
 pub use provider_setting::{BaseUrl, KeySource, ProviderSetting, ReplySource, Secret, Timeouts};
 pub use recorded_files::ChangedFiles;
 pub use replay::{Answered, Cassette, RecordedCapability};
+pub use shared_text::SharedText;
 pub use sink::{Progress, Sink, TextSink};
 
 pub use aiwf_process::Stop;

@@ -8,6 +8,7 @@ use aiwf_prompt::{Role, Sha256Hex};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::ask::ToolCall;
+use crate::shared_text::SharedText;
 
 /// A section of the prompt, for finding out which one differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +65,7 @@ pub enum Turn {
     /// The model said something, or wants tools used, or both.
     Assistant {
         /// What it said.
-        content: String,
+        content: SharedText,
         /// The tools it wants used.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
@@ -76,7 +77,7 @@ pub enum Turn {
         /// The tool.
         name: String,
         /// What it gave.
-        content: String,
+        content: SharedText,
         /// Whether it failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
@@ -84,7 +85,7 @@ pub enum Turn {
     /// A person said something.
     User {
         /// What.
-        content: String,
+        content: SharedText,
     },
 }
 
@@ -155,6 +156,9 @@ pub struct Payload {
     pub session_id: Option<String>,
 }
 
+/// The keys and indentation of a turn in the canonical form.
+const BYTES_AROUND_A_TURN: usize = 256;
+
 /// What stands for the session's id in a key, so that another session with the same inputs has the same key.
 const ANY_SESSION: &str = "SESSION";
 
@@ -175,13 +179,26 @@ impl Payload {
     /// block; `files` (left out when there are none) have `path` and `sha256`; turns are further messages; `tools` have
     /// `name`, `description` and `parameters`. Marks for a cache are no part of it.
     pub fn canonical(&self) -> String {
+        let mut canonical = Vec::with_capacity(self.n_bytes_about());
         // Invariant: every key is a string, which is all that can be wrong with a value.
-        serde_json::to_string_pretty(&self.form()).unwrap_or_default()
+        match serde_json::to_writer_pretty(&mut canonical, &self.form()) {
+            Ok(()) => String::from_utf8(canonical).unwrap_or_default(),
+            Err(_) => String::new(),
+        }
     }
 
     /// Writes the canonical form into a larger document; indented by two spaces it is [`Self::canonical`].
     pub fn serialize_canonical<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.form().serialize(serializer)
+    }
+
+    /// About how long the canonical form is: most texts grow a little when they are quoted.
+    fn n_bytes_about(&self) -> usize {
+        let messages = self.messages.iter().flat_map(|message| &message.blocks).map(String::len);
+        let texts = self.system.iter().map(String::len).chain(messages);
+        let turns = self.turns.iter().map(|turn| turn.content().len() + BYTES_AROUND_A_TURN);
+        let n_bytes: usize = texts.chain(turns).sum();
+        n_bytes + n_bytes / 8
     }
 
     fn form(&self) -> Canonical<'_> {

@@ -12,7 +12,7 @@ fn payload() -> Payload {
         }],
         turns: vec![
             Turn::Assistant {
-                content: "I look.".to_owned(),
+                content: "I look.".into(),
                 tool_calls: vec![ToolCall {
                     id: "1".to_owned(),
                     name: "read".to_owned(),
@@ -20,13 +20,8 @@ fn payload() -> Payload {
                     signature: None,
                 }],
             },
-            Turn::Tool {
-                id: "1".to_owned(),
-                name: "read".to_owned(),
-                content: "a".to_owned(),
-                is_error: true,
-            },
-            Turn::User { content: "Go on.".to_owned() },
+            Turn::Tool { id: "1".to_owned(), name: "read".to_owned(), content: "a".into(), is_error: true },
+            Turn::User { content: "Go on.".into() },
         ],
         tools: vec![ToolSpec {
             name: "read".to_owned(),

@@ -4,20 +4,21 @@
 //! itself, byte for byte. A last line without its line end is torn: the process died while writing it, so the event
 //! never happened. A complete line that does not check out was modified by someone else.
 
-use std::borrow::Cow;
+mod lines;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::atomic::StoreError;
 use crate::confined::{ConfinedError, is_unsafe, remove_hint};
 use crate::ledger::{DiskLedger, JOURNAL, Ledger};
 use crate::ledger_dir::LedgerDir;
-use crate::objects::{hex, sha256_hex};
+use crate::objects::sha256_hex;
+use lines::Lines;
 
 /// The version of the line format.
 const VERSION: u32 = 1;
@@ -112,28 +113,6 @@ struct NewLine<'a, E> {
     event: &'a E,
 }
 
-/// A line without its event.
-#[derive(Deserialize)]
-struct LineHeader<'a> {
-    v: u64,
-    seq: u64,
-    #[serde(borrow)]
-    prev: Cow<'a, str>,
-    at: String,
-}
-
-/// A line with its event.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "E: Deserialize<'de>"))]
-struct FullLine<'a, E> {
-    v: u64,
-    seq: u64,
-    #[serde(borrow)]
-    prev: Cow<'a, str>,
-    at: String,
-    event: E,
-}
-
 /// The journal of a session, read as a whole.
 #[derive(Debug)]
 pub struct Journal<E> {
@@ -144,7 +123,7 @@ pub struct Journal<E> {
     n_whole_bytes: u64,
 }
 
-impl<E: Serialize + DeserializeOwned> Journal<E> {
+impl<E: Serialize + DeserializeOwned + Send> Journal<E> {
     /// Reads the journal of a session or run and checks its chain; a missing journal is empty.
     pub fn open(ledger: &Arc<dyn Ledger>) -> Result<Self, JournalError> {
         let bytes = ledger.read_journal(MAX_JOURNAL_BYTES);
@@ -168,59 +147,16 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
     /// Reads the bytes of a journal and checks its chain.
     fn read(ledger: Arc<dyn Ledger>, bytes: &[u8]) -> Result<Self, JournalError> {
         let path = ledger.journal_path();
-        let mut journal = Self { ledger, path, lines: Vec::new(), torn: None, n_whole_bytes: 0 };
-        for bytes in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let n_whole = journal.lines.len() as u64;
-            let Some(line) = bytes.strip_suffix(b"\n") else {
-                journal.torn = Some(Torn { n_whole, n_bytes: bytes.len() });
-                break;
-            };
-            let line = journal.read_line(line, n_whole + 1)?;
-            journal.lines.push(line);
-            journal.n_whole_bytes += bytes.len() as u64;
+        let mut whole: Vec<&[u8]> = Vec::new();
+        let mut n_whole_bytes = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            whole.extend(bytes.get(n_whole_bytes..end));
+            n_whole_bytes = end + 1;
         }
-        Ok(journal)
-    }
-
-    fn read_line(&self, line: &[u8], number: u64) -> Result<Line<E>, JournalError> {
-        let changed = |problem: &str| JournalError::Changed {
-            path: self.path.clone(),
-            line: number,
-            problem: problem.to_owned(),
-        };
-        if line.len() > MAX_LINE_BYTES {
-            return Err(changed("it is too long"));
-        }
-        let text = std::str::from_utf8(line).map_err(|_not_text| changed("it is not UTF-8"))?;
-        let (sha256, rest) = text
-            .strip_prefix("{\"sha256\":\"")
-            .and_then(|rest| rest.split_at_checked(64))
-            .and_then(|(sha256, rest)| Some((sha256, rest.strip_prefix("\",")?)))
-            .ok_or_else(|| changed("it does not start with its hash"))?;
-        let hasher = Sha256::new_with_prefix("{").chain_update(rest);
-        if hex(&hasher.finalize()) != sha256 {
-            return Err(changed("its hash does not match"));
-        }
-        // Nearly every line is valid, so the event is parsed together with the header; problems in the header are
-        // reported first. The hash in front is an unknown field that serde skips.
-        let (head, event) = match serde_json::from_str::<FullLine<'_, E>>(text) {
-            Ok(FullLine { v, seq, prev, at, event }) => (LineHeader { v, seq, prev, at }, Ok(event)),
-            Err(error) => {
-                let head = serde_json::from_str(text).map_err(|_not_json| changed("it is not an event"))?;
-                (head, Err(error))
-            }
-        };
-        if head.v > u64::from(VERSION) {
-            return Err(JournalError::TooNew { path: self.path.clone(), line: number, found: head.v });
-        }
-        if head.seq != number {
-            return Err(changed("its number is out of order"));
-        }
-        if head.prev != self.last_sha256() {
-            return Err(changed("it does not follow the line before it"));
-        }
-        let event = event.map_err(|error| changed(&format!("its event is invalid ({error})")))?;
-        Ok(Line { seq: head.seq, at: head.at, sha256: sha256.to_owned(), event })
+        let lines = Lines { path: &path, lines: &whole }.read()?;
+        let n_bytes = bytes.len() - n_whole_bytes;
+        let torn = (n_bytes > 0).then(|| Torn { n_whole: lines.len() as u64, n_bytes });
+        Ok(Self { ledger, path, lines, torn, n_whole_bytes: n_whole_bytes as u64 })
     }
 
     /// Refuses a journal with an event that breaks the rules of the state machine.

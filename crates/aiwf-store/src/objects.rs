@@ -41,10 +41,13 @@ pub(crate) fn sha256_of(file: fs::File) -> io::Result<String> {
 
 /// Bytes in lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-    let mut digits = String::with_capacity(bytes.len() * 2);
-    digits.extend(halves.filter_map(|half| char::from_digit(half.into(), 16)));
-    digits
+    let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' + half - 10 };
+    let mut digits = Vec::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        digits.extend_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
+    }
+    // Invariant: hexadecimal digits are ASCII.
+    String::from_utf8(digits).unwrap_or_default()
 }
 
 /// The bytes that a session or run stores by hash, in `objects/`.

@@ -13,6 +13,7 @@ use crate::bench::lab::{self, Lab, create_dir, write};
 use crate::bench::measure::Prepare;
 use crate::bench::table::Row;
 use crate::failure::Failure;
+use crate::workspace;
 
 const N_NODES: usize = 1_000;
 const N_MESSAGES: usize = 10_000;
@@ -61,7 +62,8 @@ pub(super) fn preview(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let out = lab.path("journal.cat");
     let ours = |config_text: &str| {
         lab.configure(config_text)?;
-        aiwf(lab, &lab.build_path("run"), "preview latest")
+        let project = lab.build_path("run");
+        aiwf(lab, &project, spelling(lab, &project)?)
     };
     let narrow = PROVIDER.replacen("provider", "context_tokens = 200000\nprovider", 1);
     let [whole, fitted, cat] = lab.take_turns(
@@ -76,6 +78,12 @@ pub(super) fn preview(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
         row("the same, fitted into 200,000 tokens", &fitted),
         memory(lab, &|| ours(PROVIDER), ("the journal", lab::size(&journal)?))?,
     ])
+}
+
+/// How the build in use spells the preview of a run; in 0.1.0 the verb belongs to `workflow`.
+fn spelling(lab: &Lab<'_>, project: &Path) -> Result<&'static str, Failure> {
+    let is_known = workspace::capture(&mut aiwf(lab, project, "preview --help")?).is_ok();
+    Ok(if is_known { "preview latest" } else { "workflow preview latest" })
 }
 
 fn aiwf(lab: &Lab<'_>, project: &Path, line: &str) -> Result<Command, Failure> {

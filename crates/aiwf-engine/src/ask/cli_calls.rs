@@ -50,13 +50,14 @@ impl CliMcpResponseHandler {
     pub fn turns(self, reply: String, outcomes: &[Outcome], problems: &[String]) -> [Turn; 3] {
         let results = self.format_results_prompt(outcomes, problems);
         [
-            Turn::User { content: format!("## Your reply {}", self.round) },
-            Turn::Assistant { content: reply, tool_calls: Vec::new() },
+            Turn::User { content: format!("## Your reply {}", self.round).into() },
+            Turn::Assistant { content: reply.into(), tool_calls: Vec::new() },
             Turn::User {
                 content: format!(
                     "## Results {}\n\n{results}\n\nContinue: call tools as before, or answer the request above.",
                     self.round
-                ),
+                )
+                .into(),
             },
         ]
     }

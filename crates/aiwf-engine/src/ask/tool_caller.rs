@@ -167,16 +167,16 @@ impl ToolCaller {
             let answers = tool_calls.iter().zip(&outcomes).map(|(call, outcome)| Turn::Tool {
                 id: call.id.clone(),
                 name: call.name.clone(),
-                content: outcome.text(),
+                content: outcome.text().into(),
                 is_error: !outcome.is_success(),
             });
             let answers: Vec<Turn> = answers.collect();
-            payload.turns.push(Turn::Assistant { content: text, tool_calls });
+            payload.turns.push(Turn::Assistant { content: text.into(), tool_calls });
             payload.turns.extend(answers);
         } else {
             payload.turns.extend(CliMcpResponseHandler { round }.turns(text, &outcomes, &problems));
             if let Some(Turn::User { content }) = payload.turns.last_mut() {
-                content.push_str(&self.shown_tools(&new_tools));
+                *content = format!("{content}{}", self.shown_tools(&new_tools)).into();
             }
         }
         Round { uses, results }

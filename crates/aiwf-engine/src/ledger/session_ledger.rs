@@ -180,7 +180,7 @@ impl SessionLedger {
 
     /// Reads the journal; checks its hash chain and each line with `fault`. `id_of` returns the session id of an event,
     /// which must be this session's.
-    pub(crate) fn read_journal<E: Serialize + DeserializeOwned>(
+    pub(crate) fn read_journal<E: Serialize + DeserializeOwned + Send>(
         &self,
         id_of: impl Fn(&E) -> Option<&str>,
         mut fault: impl FnMut(&E) -> Option<String>,

@@ -46,6 +46,19 @@ pub(crate) fn map_on_every_core<I: Sync, T: Send>(items: &[I], make: impl Fn(&I)
     })
 }
 
+/// Runs `other` on another core while this thread runs `here`; on this thread, after it, if the system provides no other.
+pub(crate) fn side_by_side<T: Send, U>(other: impl Fn() -> T + Sync, here: impl FnOnce() -> U) -> (T, U) {
+    std::thread::scope(|scope| {
+        let spawned = std::thread::Builder::new().spawn_scoped(scope, &other).ok();
+        let made_here = here();
+        let made = match spawned {
+            Some(spawned) => spawned.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            None => other(),
+        };
+        (made, made_here)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;

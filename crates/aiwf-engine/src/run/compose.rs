@@ -26,6 +26,7 @@ use crate::ask::providers::{self, Ability, Duty};
 use crate::ask::toolbox::Toolbox;
 use crate::catalog::packages::{prompt_agent, prompt_node_brief};
 use crate::prompt::count_cache::CountCache;
+use crate::prompt::every_core::side_by_side;
 use crate::prompt::left_out;
 use crate::run::run_error::RunError;
 
@@ -107,7 +108,7 @@ impl Run<'_> {
             match (message.role, layer_of(&section.id)) {
                 (Role::User, Some(layer)) => {
                     let left_out = left_out::from_problems(prompt.problems_of(&section.id));
-                    blocks.push(Block { layer, text: message.content, left_out });
+                    blocks.push(Block { layer, text: message.content.into(), left_out });
                 }
                 (Role::System, _) | (Role::User, None) => system.push((section.id, message.content)),
             }
@@ -242,7 +243,7 @@ impl Run<'_> {
         let mut turns = Vec::new();
         let mut turn_layers = Vec::new();
         if fit.n_left_out > 0 {
-            turns.push(Turn::User { content: left_out_note(fit.n_left_out) });
+            turns.push(Turn::User { content: left_out_note(fit.n_left_out).into() });
             turn_layers.push("runtime-note");
         }
         for (rendered, is_kept) in rendered.into_iter().zip(&fit.kept) {
@@ -299,37 +300,39 @@ impl Run<'_> {
         let counter = self.counter();
         let role_of_system = if next.payload.system.is_empty() { "user" } else { "system" };
         let system = next.system.iter().map(|(id, text)| (role_of_system, id.as_str(), text.as_str()));
-        let turns = next.payload.turns.iter().zip(next.turn_layers).map(|(turn, layer)| {
+        let turns = next.payload.turns.iter().zip(&next.turn_layers).map(|(turn, layer)| {
             let role = match turn {
                 Turn::User { .. } => "user",
                 Turn::Assistant { .. } => "assistant",
                 Turn::Tool { .. } => "tool",
             };
-            (role, layer, turn.content())
+            (role, *layer, turn.content())
         });
         let parts: Vec<(&'static str, &str, &str)> = system.chain(turns).collect();
-        let texts: Vec<Vec<&str>> = parts.iter().map(|(.., text)| vec![*text]).collect();
-        let hashes: Vec<Sha256Hex> = parts.iter().map(|(.., text)| Sha256Hex::of([*text])).collect();
-        let layers: Vec<PreviewLayer> = parts
-            .iter()
-            .zip(counter.count_hashed(&texts, &hashes))
-            .zip(&hashes)
-            .map(|(((role, layer, _), tokens), sha256)| PreviewLayer {
-                role,
-                layer: (*layer).to_owned(),
-                tokens: tokens.0,
-                sha256: sha256.to_string(),
-            })
-            .collect();
-        let tool_tokens = tokens_of_tools(&next.payload.tools, &counter).0;
+        let count = || {
+            let texts: Vec<Vec<&str>> = parts.iter().map(|(.., text)| vec![*text]).collect();
+            let hashes: Vec<Sha256Hex> = parts.iter().map(|(.., text)| Sha256Hex::of([*text])).collect();
+            let counts = counter.count_hashed(&texts, &hashes);
+            let layers = parts.iter().zip(counts).zip(hashes).map(|(((role, layer, _), tokens), sha256)| {
+                let layer = (*layer).to_owned();
+                PreviewLayer { role, layer, tokens: tokens.0, sha256: sha256.to_string() }
+            });
+            let layers: Vec<PreviewLayer> = layers.collect();
+            (layers, tokens_of_tools(&next.payload.tools, &counter).0)
+        };
+        let write = || {
+            let canonical = next.payload.canonical();
+            let sha256 = Sha256Hex::of([canonical.as_str()]).to_string();
+            (canonical, sha256)
+        };
+        let ((canonical, payload_sha256), (layers, tool_tokens)) = side_by_side(write, count);
         counter.save();
-        let canonical = next.payload.canonical();
         RunPreview {
             run_id: self.id().to_owned(),
             provider: self.provider.clone(),
             tokenizer: counter.name().to_owned(),
             is_exact: counter.is_exact(),
-            payload_sha256: Sha256Hex::of([canonical.as_str()]).to_string(),
+            payload_sha256,
             canonical,
             tokens: layers.iter().map(|layer| layer.tokens).sum::<u64>() + tool_tokens,
             layers,

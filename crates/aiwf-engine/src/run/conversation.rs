@@ -3,8 +3,10 @@
 //! In: the entries folded from the journal. Out: turns. Pure. After completion, nothing that the engine or the user
 //! wrote names a node. Providers without native tools get calls and results as text.
 
+use std::borrow::Cow;
+
 use aiwf_prompt::{TurnKind, fenced, without_node};
-use aiwf_provider::{ToolCall, Turn};
+use aiwf_provider::{SharedText, ToolCall, Turn};
 use aiwf_session::LeftOut;
 
 use super::event::Layer;
@@ -64,7 +66,10 @@ pub(crate) fn render_entries<'a>(
                     continue;
                 }
                 let text = match block.layer {
-                    Layer::UserInput if view.is_complete => without_node(&block.text).into_owned(),
+                    Layer::UserInput if view.is_complete => match without_node(&block.text) {
+                        Cow::Borrowed(_) => block.text.clone(),
+                        Cow::Owned(text) => text.into(),
+                    },
                     Layer::UserInput | Layer::RunDirective | Layer::NodeBrief | Layer::DataContext => {
                         block.text.clone()
                     }
@@ -146,7 +151,7 @@ fn strip_calls(rendered: &mut RenderedEntry) -> bool {
                 if let Turn::Assistant { content, .. } = turn {
                     let words = aiwf_reply::parse_tool_calls(content).value.message;
                     has_words = words.is_some();
-                    *content = words.unwrap_or_default();
+                    *content = words.unwrap_or_default().into();
                 }
             }
             has_words
@@ -154,8 +159,8 @@ fn strip_calls(rendered: &mut RenderedEntry) -> bool {
     }
 }
 
-fn user(content: String) -> Turn {
-    Turn::User { content }
+fn user(content: impl Into<SharedText>) -> Turn {
+    Turn::User { content: content.into() }
 }
 
 /// The section name of a layer.

@@ -14,7 +14,8 @@ fn call(id: &str) -> ToolCall {
 
 fn said(node: Option<&str>, input: Option<&str>) -> RunEvent {
     let mut blocks = Vec::new();
-    let mut push = |layer, text: String| blocks.push(Block { layer, text, left_out: Vec::new() });
+    let mut push =
+        |layer, text: String| blocks.push(Block { layer, text: text.into(), left_out: Vec::new() });
     if let Some(node) = node {
         push(Layer::RunDirective, format!("RUN_DIRECTIVE\n- currentNodeId: {node}"));
         push(Layer::NodeBrief, format!("NODE_BRIEF\n- currentNodeId: {node} (type=step)"));
@@ -30,7 +31,7 @@ fn said(node: Option<&str>, input: Option<&str>) -> RunEvent {
 }
 
 fn replied(calls: Vec<ToolCall>) -> RunEvent {
-    RunEvent::RunReplied { text: "words".to_owned(), tool_calls: calls, call: Box::new(Call::default()) }
+    RunEvent::RunReplied { text: "words".into(), tool_calls: calls, call: Box::new(Call::default()) }
 }
 
 fn ran(id: &str) -> RunEvent {
@@ -42,7 +43,7 @@ fn ran(id: &str) -> RunEvent {
         output: json!({}),
         duration_ms: 0,
     };
-    RunEvent::ToolRan { exec: Box::new(exec), content: "{}".to_owned(), is_error: false, left_out: None }
+    RunEvent::ToolRan { exec: Box::new(exec), content: "{}".into(), is_error: false, left_out: None }
 }
 
 fn turns(events: &[RunEvent], view: View) -> Vec<Turn> {
@@ -178,12 +179,12 @@ fn after_completion_a_text_keeps_words_and_no_calls_of_the_workflow() {
     let words =
         "Let me look.\n\n```json\n{\"tool_calls\": [{\"name\": \"fs.read\", \"arguments\": {}}]}\n```\n";
     let with_words = RunEvent::RunReplied {
-        text: words.to_owned(),
+        text: words.into(),
         tool_calls: vec![call("1")],
         call: Box::new(Call::default()),
     };
     let later = RunEvent::RunReplied {
-        text: words.to_owned(),
+        text: words.into(),
         tool_calls: vec![call("2")],
         call: Box::new(Call::default()),
     };

@@ -5,7 +5,7 @@
 //! can be resumed. The position in the workflow is in the state file; the journal records every change of it. The doc
 //! comments of events and fields are the text of the page `docs/src/reference/formats.md`.
 
-use aiwf_provider::ToolCall;
+use aiwf_provider::{SharedText, ToolCall};
 use aiwf_session::{Call, LeftOut};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -105,7 +105,7 @@ pub struct Block {
     /// The layer of the prompt.
     pub layer: Layer,
     /// The text.
-    pub text: String,
+    pub text: SharedText,
     /// Parts that were left out, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
@@ -251,7 +251,7 @@ pub enum RunEvent {
     /// The provider replied.
     RunReplied {
         /// Text of the reply.
-        text: String,
+        text: SharedText,
         /// Tool calls in the reply.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
@@ -282,7 +282,7 @@ pub enum RunEvent {
         /// The call, as in the log.
         exec: Box<ToolExec>,
         /// The result shown to the model.
-        content: String,
+        content: SharedText,
         /// Whether it failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,

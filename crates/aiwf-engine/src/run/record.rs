@@ -3,7 +3,7 @@
 //! In: events. Out: their fold. Pure: reads no file, so it does not know the position in the workflow, only the state
 //! files that the journal names.
 
-use aiwf_provider::ToolCall;
+use aiwf_provider::{SharedText, ToolCall};
 use aiwf_session::{LeftOut, Total};
 use serde_json::Value;
 
@@ -21,13 +21,13 @@ pub(crate) enum Entry {
         has_node: bool,
     },
     /// A message from the model, with text, calls or both.
-    Assistant { text: String, calls: Vec<ToolCall> },
+    Assistant { text: SharedText, calls: Vec<ToolCall> },
     /// The result of a tool call.
     Result {
         id: String,
         /// The tool's name as the model wrote it.
         name: String,
-        content: String,
+        content: SharedText,
         is_error: bool,
         /// The part of the result that the model does not see.
         left_out: Option<Box<LeftOut>>,
@@ -52,7 +52,7 @@ pub(crate) struct Record {
     pub(crate) fault: Option<Fault>,
     pub(crate) question: Option<Value>,
     /// The model's last message.
-    pub(crate) reply: Option<String>,
+    pub(crate) reply: Option<SharedText>,
     /// Whether it contains calls, which a model without native tools writes into its text.
     pub(crate) is_reply_with_calls: bool,
     pub(crate) state: Option<KnownState>,
@@ -74,10 +74,10 @@ impl Record {
     pub(crate) fn reply_in_words(&self) -> Option<String> {
         let reply = self.reply.as_ref()?;
         if !self.is_reply_with_calls {
-            return Some(reply.clone());
+            return Some(reply.to_string());
         }
         let parsed = aiwf_reply::parse_tool_calls(reply).value;
-        if parsed.calls.is_empty() { Some(reply.clone()) } else { parsed.message }
+        if parsed.calls.is_empty() { Some(reply.to_string()) } else { parsed.message }
     }
 
     pub(crate) fn fold<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Self {
@@ -159,7 +159,7 @@ impl Record {
                 // Partial text stays in the conversation, marked, so that the model can continue from it.
                 if !text.trim().is_empty() {
                     let text = format!("{text}\n\nLLM_ERROR\n- code: {}", fault.code);
-                    self.entries.push(Entry::Assistant { text, calls: Vec::new() });
+                    self.entries.push(Entry::Assistant { text: text.into(), calls: Vec::new() });
                 }
             }
             RunEvent::StateIntended { by, before, after } => {

@@ -137,7 +137,7 @@ impl Run<'_> {
             .map(|(call, ran)| Entry::Result {
                 id: call.id,
                 name: call.name,
-                content: ran.content,
+                content: ran.content.into(),
                 is_error: ran.is_error,
                 left_out: None,
             })
@@ -203,7 +203,7 @@ fn entries(line: &Line<RunEvent>) -> Vec<RunEntry> {
         RunEvent::RunAsked { .. } => Vec::new(),
         RunEvent::RunReplied { text, tool_calls, .. } => {
             let calls = tool_calls.iter().map(|call| format!("→ {}", call.name));
-            let said = (!text.trim().is_empty()).then(|| text.clone());
+            let said = (!text.trim().is_empty()).then(|| text.to_string());
             vec![entry("assistant", None, said.into_iter().chain(calls).collect::<Vec<_>>().join("\n"))]
         }
         RunEvent::RunAskFailed { fault, .. } => {

@@ -33,7 +33,7 @@ fn the_tag_may_be_anywhere_and_unknown_keys_are_skipped() {
     let read = |text: &str| serde_json::from_str::<RunEvent>(text).unwrap();
     let first = read(REPLIED);
     let RunEvent::RunReplied { text, tool_calls, .. } = &first else { panic!("{first:?}") };
-    assert_eq!(text, "a\nb");
+    assert_eq!(text.as_str(), "a\nb");
     assert_eq!(tool_calls[0].arguments, json!({ "z": 1, "a": 2 }));
     let rest = REPLIED.replace(r#""event":"run-replied","#, "");
     let last = rest.replace(r#""call":{}}"#, r#""call":{},"new":[1],"event":"run-replied"}"#);

@@ -240,7 +240,8 @@ impl Run<'_> {
         } else {
             self.calls_in_text(&text, sent)
         };
-        let event = RunEvent::RunReplied { text, tool_calls: calls.clone(), call: Box::new(call) };
+        let event =
+            RunEvent::RunReplied { text: text.into(), tool_calls: calls.clone(), call: Box::new(call) };
         self.store.commit(event)?;
         Ok(ControlFlow::Continue(calls))
     }
@@ -311,7 +312,7 @@ impl Run<'_> {
             question = ran.question.or(question);
             self.store.commit(RunEvent::ToolRan {
                 exec: Box::new(ran.exec),
-                content: ran.content,
+                content: ran.content.into(),
                 is_error: ran.is_error,
                 left_out: ran.left_out.map(Box::new),
             })?;
@@ -326,7 +327,7 @@ impl Run<'_> {
         }
         for (_, ran) in self.interrupted_results() {
             let Ran { exec, content, is_error, .. } = ran;
-            let exec = Box::new(exec);
+            let (exec, content) = (Box::new(exec), content.into());
             self.store.commit(RunEvent::ToolRan { exec, content, is_error, left_out: None })?;
         }
         Ok(())

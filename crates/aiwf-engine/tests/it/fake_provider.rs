@@ -183,7 +183,7 @@ impl Asked {
         let of_user = self.payload.messages.iter().filter(|message| message.role == Role::User);
         let mut texts: Vec<String> = of_user.flat_map(|message| message.blocks.iter().cloned()).collect();
         texts.extend(self.payload.turns.iter().filter_map(|turn| match turn {
-            Said::User { content } => Some(content.clone()),
+            Said::User { content } => Some(content.to_string()),
             Said::Assistant { .. } | Said::Tool { .. } => None,
         }));
         texts
@@ -198,7 +198,7 @@ impl Asked {
     /// What tools answered.
     pub(crate) fn tool_results(&self) -> Vec<String> {
         let result = |turn: &Said| match turn {
-            Said::Tool { content, .. } => Some(content.clone()),
+            Said::Tool { content, .. } => Some(content.to_string()),
             Said::Assistant { .. } | Said::User { .. } => None,
         };
         self.payload.turns.iter().filter_map(result).collect()

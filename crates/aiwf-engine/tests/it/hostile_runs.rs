@@ -276,7 +276,7 @@ fn names_and_hashes_that_are_paths_are_refused_by_every_command() {
         let touched = vec![TouchedFile { path: path.to_owned(), before: None, after: Some(sha256.clone()) }];
         let call = Box::new(Call { touched, ..Call::default() });
         let checkout = Checkout::new();
-        checkout.add(RunEvent::RunReplied { text: "x".to_owned(), tool_calls: Vec::new(), call });
+        checkout.add(RunEvent::RunReplied { text: "x".into(), tool_calls: Vec::new(), call });
         checkout.expect_all_refused("leaves the project");
         let checkout = Checkout::new();
         let by = StateWriter::Rewind;
@@ -326,7 +326,7 @@ fn absurd_numbers_are_shown_and_nothing_counts_to_them() {
         });
         let call = Call { millis: u64::MAX, usage: Some(usage), ..Call::default() };
         let call = Box::new(call);
-        checkout.add(RunEvent::RunReplied { text: "x".to_owned(), tool_calls: Vec::new(), call });
+        checkout.add(RunEvent::RunReplied { text: "x".into(), tool_calls: Vec::new(), call });
     }
     for (command, said) in checkout.look(&checkout.other) {
         assert_eq!(said, None, "{command}");

@@ -176,7 +176,7 @@ fn several_texts_are_joined_by_a_blank_line() {
     let mut payload = Payload { messages: vec![user("a\n")], ..Payload::default() };
     assert_eq!(prompt_text(&payload), "a\n");
     payload.messages.push(PayloadMessage::new(Role::System, "b".to_owned()));
-    payload.turns.push(Turn::User { content: "c".to_owned() });
+    payload.turns.push(Turn::User { content: "c".into() });
     assert_eq!(prompt_text(&payload), "a\n\n\nb\n\nc");
     assert_eq!(prompt_text(&Payload::default()), "");
 }

@@ -46,19 +46,19 @@ pub(super) fn conversation() -> Payload {
     let tool = |id: &str, name: &str, content: &str, is_error| Turn::Tool {
         id: id.to_owned(),
         name: name.to_owned(),
-        content: content.to_owned(),
+        content: content.into(),
         is_error,
     };
     Payload {
         messages: vec![message(Role::User, "task")],
         turns: vec![
             Turn::Assistant {
-                content: "I look".to_owned(),
+                content: "I look".into(),
                 tool_calls: vec![signed, call("aiwf-call-2", "list", Value::String("{oops".to_owned()))],
             },
             tool("id-a", "read", "fn main() {}", false),
             tool("aiwf-call-2", "list", "arguments are not JSON", true),
-            Turn::User { content: "go on".to_owned() },
+            Turn::User { content: "go on".into() },
         ],
         tools: vec![
             ToolSpec {
