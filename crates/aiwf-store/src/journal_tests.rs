@@ -105,6 +105,36 @@ fn a_journal_that_grew_meanwhile_is_not_appended_to() {
     assert_eq!(world.open().unwrap().lines().len(), 2);
 }
 
+#[test]
+fn the_first_bad_line_of_a_long_journal_is_named_wherever_it_is() {
+    const N_LINES: usize = 3_000;
+    let world = World::new();
+    let text = "x".repeat(100);
+    let events = (0..N_LINES).map(|number| serde_json::json!({ "event": number, "text": text })).collect();
+    world.open().unwrap().append("2026-01-02T03:04:05Z", events).unwrap();
+    let whole = fs::read_to_string(world.path()).unwrap();
+    assert!(whole.len() > 512 * 1024, "several threads read it");
+    let journal = world.open().unwrap();
+    let seen = journal.lines().iter().map(|line| (line.seq, line.event["event"].as_u64().unwrap() + 1));
+    assert!(seen.eq((1..=N_LINES as u64).map(|seq| (seq, seq))));
+    for changed in [&[1][..], &[N_LINES / 2], &[N_LINES / 2 + 1], &[N_LINES], &[N_LINES - 1, 10, N_LINES / 2]]
+    {
+        let change = |(idx, line): (usize, &str)| match changed.contains(&(idx + 1)) {
+            true => line.replace("xxx", "xyx"),
+            false => line.to_owned(),
+        };
+        fs::write(world.path(), whole.split_inclusive('\n').enumerate().map(change).collect::<String>())
+            .unwrap();
+        let first = changed.iter().min().unwrap();
+        assert!(world.error().starts_with(&format!("line {first} of the journal was modified")), "{first}");
+    }
+    // Without the first line of the second half, the line after it is the first that does not follow.
+    let cut = N_LINES / 2;
+    let without = whole.split_inclusive('\n').enumerate().filter(|(idx, _)| *idx != cut);
+    fs::write(world.path(), without.map(|(_, line)| line).collect::<String>()).unwrap();
+    assert!(world.error().contains(&format!("line {} of the journal was modified: its number", cut + 1)));
+}
+
 mod properties {
     use super::*;
 
