@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 #[derive(Clone, Debug, Serialize)]
 pub struct IntegrationPlan {
     pub agent: String,
-    pub scope: &'static str,
+    pub scope: IntegrationScope,
     pub removes: bool,
     pub files: Vec<IntegrationChange>,
 }
@@ -114,7 +114,7 @@ impl Engine {
         let scope = scope.or(scopes.first().copied()).unwrap_or(IntegrationScope::User);
         let places = IntegrationPlaces { project_root: &settings.project_root, home, variable };
         let files = integration(agent, scope, &places)
-            .ok_or_else(|| IntegrateError::NoScope { agent: agent.to_owned(), scope: word(scope) })?;
+            .ok_or_else(|| IntegrateError::NoScope { agent: agent.to_owned(), scope })?;
         let record = match self.integration_record() {
             Some(path) => read_user_file::<Record>(&path)?,
             None => Record::new(),
@@ -123,7 +123,7 @@ impl Engine {
             .into_iter()
             .map(|file| change(file, removes, &record, &settings.project_root, home))
             .collect();
-        Ok(IntegrationPlan { agent: agent.to_owned(), scope: word(scope), removes, files: changes? })
+        Ok(IntegrationPlan { agent: agent.to_owned(), scope, removes, files: changes? })
     }
 
     /// Writes what the plan says; a file that changed since is refused.
@@ -169,13 +169,6 @@ impl Engine {
             Some(added) => record.insert(key.to_owned(), added),
             None => record.remove(key),
         })?)
-    }
-}
-
-fn word(scope: IntegrationScope) -> &'static str {
-    match scope {
-        IntegrationScope::Project => "project",
-        IntegrationScope::User => "user",
     }
 }
 

@@ -36,7 +36,7 @@ pub mod config {
 /// The state machine of sessions, and flows.
 pub mod machine {
     pub use aiwf_session::{
-        Access, Action, Actor, AppliedFile, Call, Commit, Delivery, Dollars, Event, FileHash, Flow,
+        Access, Action, Actor, AppliedFile, Approver, Call, Commit, Delivery, Dollars, Event, FileHash, Flow,
         FlowProblem, GatePattern, GateState, LeftOut, LeftOutKind, LineRange, Outcome, Person, Phase,
         Refusal, Resolution, Role, Stage, Status, Surface, TaskStatus, Total, TouchedFile, Usage,
         VersionName, VersionOutcome, flow_mermaid, flow_text,
@@ -45,9 +45,9 @@ pub mod machine {
 pub mod package {
     pub use aiwf_package::{
         AgentDefinition, ArchiveError, Confidence, DiagramFormat, ExtractError, Finding, FindingCode,
-        GlobalCommand, MAX_PREVIEW_BYTES, MenuCommand, MenuData, MenuError, NodeStatus, PackError, Package,
-        PackageError, RejectCode, Rejected, SelectError, Severity, SourceError, VisibleItem, Workflow,
-        diagram, global_command, route, visible_menu,
+        GlobalCommand, MAX_PREVIEW_BYTES, MenuCommand, MenuData, MenuError, NodeStatus, NodeType, PackError,
+        Package, PackageError, RejectCode, Rejected, SelectError, Severity, SourceError, VisibleItem,
+        Workflow, diagram, global_command, route, visible_menu,
     };
 }
 pub mod profile {

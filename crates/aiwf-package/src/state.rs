@@ -7,7 +7,7 @@ use aiwf_reply::{EditError, edit_front_matter, parse_front_matter};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::graph::{Graph, NodeType};
+use crate::graph::{Graph, Node, NodeType};
 use crate::rejected::{RejectCode, Rejected};
 use crate::schema::Schema;
 
@@ -117,7 +117,7 @@ pub enum NodeStatus {
 }
 
 /// Every node with its status, in the order of the graph.
-pub fn progress<'g>(graph: &'g Graph, state: &State) -> Vec<(&'g str, NodeStatus)> {
+pub fn progress<'g>(graph: &'g Graph, state: &State) -> Vec<(&'g Node, NodeStatus)> {
     let done = state.steps_completed();
     let current = graph.effective_node_id(state.current_node_id());
     let status = |id: &str| {
@@ -129,7 +129,7 @@ pub fn progress<'g>(graph: &'g Graph, state: &State) -> Vec<(&'g str, NodeStatus
             NodeStatus::Pending
         }
     };
-    graph.nodes().iter().map(|node| (node.id.as_str(), status(&node.id))).collect()
+    graph.nodes().iter().map(|node| (node, status(&node.id))).collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

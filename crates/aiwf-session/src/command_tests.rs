@@ -4,9 +4,11 @@ use super::*;
 use crate::call::{ToolOutcome, TouchedFile, Usage};
 use crate::change::{Agent, Artifact, ChangeSetup, Task, TaskStatus};
 use crate::effect::{Effect, next_effect};
-use crate::flow::Flow;
-use crate::setup::GateSetting;
-use crate::step::Status;
+use crate::event::Person;
+use crate::flow::{Flow, Gives, PhaseRecipe, PhaseSpec};
+use crate::phase::Stage;
+use crate::setup::{Approver, GateSetting};
+use crate::step::{Pause, Status};
 use crate::verdict::Verdict;
 
 fn phase(name: &str) -> Phase {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::common_artifact::reserved_artifact_names;
 use crate::flow::{Access, Flow, Gives, PhaseRecipe, PhaseSpec, ReplyParser, Target};
 use crate::gate_pattern::GatePattern;
 use crate::phase::{Phase, Role};
@@ -12,18 +13,6 @@ use crate::verdict::Verdict;
 
 const MAX_PHASES: usize = 64;
 pub(crate) const MAX_ROUNDS: u32 = 1_000;
-/// Artifact names that the engine uses itself.
-const RESERVED_ARTIFACTS: [&str; 9] = [
-    "standards-bundle",
-    "standards",
-    "prompt",
-    "response",
-    "code",
-    "latest",
-    "rejected-reply",
-    "checks",
-    "worktree",
-];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowProblem {
@@ -141,13 +130,14 @@ impl Findings<'_> {
                 );
             }
         }
-        if RESERVED_ARTIFACTS.contains(&spec.artifact.as_str()) {
+        let reserved: Vec<&str> = reserved_artifact_names().collect();
+        if reserved.contains(&spec.artifact.as_str()) {
             let message = format!("`{}` is not a valid artifact name", spec.artifact);
             self.report(
                 Some(idx),
                 Some("artifact"),
                 message,
-                format!("choose another name than {}", list(&RESERVED_ARTIFACTS)),
+                format!("choose another name than {}", list(&reserved)),
             );
         }
     }

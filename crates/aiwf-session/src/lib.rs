@@ -24,6 +24,7 @@ mod call;
 mod change;
 mod checks;
 mod comment;
+mod common_artifact;
 mod event;
 mod follow;
 mod left_out;
@@ -36,6 +37,7 @@ mod check;
 mod action;
 mod assign;
 mod command;
+mod decide;
 mod effect;
 mod refusal;
 
@@ -52,6 +54,7 @@ pub use command::{Command, decide};
 pub use comment::{
     Comment, CommentSubject, MAX_QUOTE_BYTES, MAX_REMARK_BYTES, NewComment, Resolution, quote,
 };
+pub use common_artifact::{CommonArtifact, reserved_artifact_names};
 pub use effect::{Effect, next_effect};
 pub use event::{Actor, AppliedFile, Commit, Event, FileHash, Outcome, Person, Surface};
 pub use flow::{Access, Flow, Gives, PhaseRecipe, PhaseSpec, ReplyParser, Target};

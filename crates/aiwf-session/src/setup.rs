@@ -1,6 +1,7 @@
 //! The settings of a session, fixed when it is created.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,17 @@ pub enum Approver {
     /// The gate is skipped.
     Skip,
     Ai(String),
+}
+
+impl fmt::Display for Approver {
+    /// As it is typed after `--gate`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Manual => formatter.write_str("manual"),
+            Self::Skip => formatter.write_str("skip"),
+            Self::Ai(provider) => write!(formatter, "ai:{provider}"),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -40,4 +40,4 @@ pub use servers::{
     CallOptions, IsTrusted, Listed, LogSink, Lookup, Progress, Servers, ServersOptions, supervise_with,
 };
 pub use tool::{Annotations, Tool, canonical};
-pub use tool_result::{Attachment, ResultsDir, ToolResult};
+pub use tool_result::{Attachment, AttachmentKind, ResultsDir, ToolResult};

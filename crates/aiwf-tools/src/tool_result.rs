@@ -28,11 +28,32 @@ pub(crate) struct Cap<'a> {
     pub(crate) results: ResultsDir<'a>,
 }
 
+/// What a result contains besides text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachmentKind {
+    Image,
+    Audio,
+    Resource,
+    /// Where a resource is; its content is not part of the result.
+    ResourceLink,
+}
+
+impl AttachmentKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Audio => "audio",
+            Self::Resource => "resource",
+            Self::ResourceLink => "resource_link",
+        }
+    }
+}
+
 /// Content of a result that is not text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Attachment {
-    /// `image`, `audio`, `resource` or `resource_link`.
-    pub kind: &'static str,
+    pub kind: AttachmentKind,
     /// The media type declared by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
@@ -74,7 +95,7 @@ impl ToolResult {
         // The structured result has the same limit as the text; the file contains all of it.
         let structured_bytes = structured.as_ref().map_or(0, |value| value.to_string().len());
         let is_structured_cut = structured_bytes > max_bytes;
-        let holds_data = attachments.iter().any(|attachment| attachment.kind != "resource_link");
+        let holds_data = attachments.iter().any(|attachment| attachment.kind != AttachmentKind::ResourceLink);
         let keep = |bytes: &[u8]| Objects::in_directory(cap.results.path)?.keep(bytes);
         // Text for a reader; the original JSON if there is more than text.
         let kept = if holds_data || is_structured_cut {
@@ -123,14 +144,14 @@ fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
                 add(
                     &mut pieces,
                     &mut attachments,
-                    binary("image", Some(&image.mime_type), None, &image.data),
+                    binary(AttachmentKind::Image, Some(&image.mime_type), None, &image.data),
                 );
             }
             ContentBlock::Audio(audio) => {
                 add(
                     &mut pieces,
                     &mut attachments,
-                    binary("audio", Some(&audio.mime_type), None, &audio.data),
+                    binary(AttachmentKind::Audio, Some(&audio.mime_type), None, &audio.data),
                 );
             }
             ContentBlock::Resource(resource) => match &resource.resource {
@@ -139,7 +160,7 @@ fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
                     pieces.push(format!("[resource {}{}]\n{text}", excerpt(uri), mime.unwrap_or_default()));
                 }
                 ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-                    let attachment = binary("resource", mime_type.as_deref(), Some(uri), blob);
+                    let attachment = binary(AttachmentKind::Resource, mime_type.as_deref(), Some(uri), blob);
                     add(&mut pieces, &mut attachments, attachment);
                 }
                 _ => pieces.push("[a resource of an unknown kind]".to_owned()),
@@ -147,7 +168,7 @@ fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
             ContentBlock::ResourceLink(link) => {
                 pieces.push(shown_link(link));
                 attachments.push(Attachment {
-                    kind: "resource_link",
+                    kind: AttachmentKind::ResourceLink,
                     mime_type: link.mime_type.as_deref().map(excerpt),
                     uri: Some(excerpt(&link.uri)),
                     bytes: link.size,
@@ -166,7 +187,7 @@ fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
 }
 
 fn add(pieces: &mut Vec<String>, attachments: &mut Vec<Attachment>, attachment: Attachment) {
-    let mut shown = format!("[{}", attachment.kind);
+    let mut shown = format!("[{}", attachment.kind.as_str());
     for part in [&attachment.uri, &attachment.mime_type].into_iter().flatten() {
         // Writing to a string cannot fail.
         let _ = write!(shown, " {part}");
@@ -179,7 +200,7 @@ fn add(pieces: &mut Vec<String>, attachments: &mut Vec<Attachment>, attachment: 
     attachments.push(attachment);
 }
 
-fn binary(kind: &'static str, mime_type: Option<&str>, uri: Option<&str>, base64: &str) -> Attachment {
+fn binary(kind: AttachmentKind, mime_type: Option<&str>, uri: Option<&str>, base64: &str) -> Attachment {
     let n_padding = base64.bytes().rev().take_while(|byte| *byte == b'=').count();
     let n_bytes = (base64.len() / 4 * 3).saturating_sub(n_padding);
     Attachment { kind, mime_type: mime_type.map(excerpt), uri: uri.map(excerpt), bytes: Some(n_bytes as u64) }

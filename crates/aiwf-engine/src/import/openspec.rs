@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use aiwf_session::reserved_artifact_names;
 use serde_json::{Map, Value};
 
 use super::flow_text::{ABOUT_PROJECT, TextPhase, review_template, spec_flow};
@@ -236,9 +237,8 @@ fn read_schema(
             continue;
         };
         let mut name = plain.clone();
-        let reserved = ["standards", "prompt", "response", "code", "latest", "checks", "worktree"];
         for number in 2.. {
-            if !reserved.contains(&name.as_str()) && taken.insert(name.clone()) {
+            if !reserved_artifact_names().any(|reserved| reserved == name) && taken.insert(name.clone()) {
                 break;
             }
             let short: String = plain.chars().take(27).collect();

@@ -279,43 +279,51 @@ fn named_files(paths: &[String]) -> String {
     format!("{} file{}: {}{more}", paths.len(), if paths.len() == 1 { "" } else { "s" }, names.join(", "))
 }
 
+/// The directories whose other files stay behind: why, and what to do instead.
+const LEFT_BEHIND: [(&str, &str, &str); 6] = [
+    (
+        ".specify/scripts",
+        "aiwf runs nothing that comes with an import",
+        "name a command that must pass in `[[checks]]`",
+    ),
+    (
+        ".specify/workflows",
+        "aiwf has flows of its own",
+        "edit `flow.toml`: it has the phases specify, plan, tasks, implement and review",
+    ),
+    (
+        ".specify/extensions",
+        "extensions hook into spec-kit's commands",
+        "add a phase to `flow.toml` for what an extension does",
+    ),
+    (
+        ".specify/presets",
+        "presets choose between forms when spec-kit runs",
+        "copy the forms you use to `.specify/templates/overrides/` and import again",
+    ),
+    (".specify/memory", "a flow can use only the constitution", "put rules into `.aiwf/standards/`"),
+    (
+        ".specify/templates",
+        "no phase of the flow writes this document",
+        "add a phase with this form to `flow.toml`, if you need it",
+    ),
+];
+
 /// Says of everything else why it is not in the flow.
 fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converted) {
+    leave_directories(tree, used, converted);
+    leave_commands(tree, used, converted);
+    leave_features(tree, converted);
+}
+
+fn leave_directories(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converted) {
     let rest = |directory: &'static str| {
         tree.below(directory)
             .map(move |(name, _)| format!("{directory}/{name}"))
             .filter(|path| !used.contains(path))
             .collect::<Vec<_>>()
     };
-    let groups: [(&str, &str, &str); 6] = [
-        (
-            ".specify/scripts",
-            "aiwf runs nothing that comes with an import",
-            "name a command that must pass in `[[checks]]`",
-        ),
-        (
-            ".specify/workflows",
-            "aiwf has flows of its own",
-            "edit `flow.toml`: it has the phases specify, plan, tasks, implement and review",
-        ),
-        (
-            ".specify/extensions",
-            "extensions hook into spec-kit's commands",
-            "add a phase to `flow.toml` for what an extension does",
-        ),
-        (
-            ".specify/presets",
-            "presets choose between forms when spec-kit runs",
-            "copy the forms you use to `.specify/templates/overrides/` and import again",
-        ),
-        (".specify/memory", "a flow can use only the constitution", "put rules into `.aiwf/standards/`"),
-        (
-            ".specify/templates",
-            "no phase of the flow writes this document",
-            "add a phase with this form to `flow.toml`, if you need it",
-        ),
-    ];
-    for (directory, why, instead) in groups {
+    for (directory, why, instead) in LEFT_BEHIND {
         let mut paths = rest(directory);
         paths.retain(|path| !is_bookkeeping(path));
         if !paths.is_empty() {
@@ -323,7 +331,7 @@ fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converte
         }
     }
     let is_in_group = |path: &String| {
-        groups
+        LEFT_BEHIND
             .iter()
             .any(|(directory, ..)| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
     };
@@ -337,6 +345,9 @@ fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converte
             "nothing: spec-kit goes on reading them",
         );
     }
+}
+
+fn leave_commands(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converted) {
     let mut commands: BTreeSet<String> = BTreeSet::new();
     let mut twins: BTreeSet<&str> = BTreeSet::new();
     for path in tree.files.keys().filter(|path| !used.contains(*path)) {
@@ -374,6 +385,9 @@ fn leave_the_rest(tree: &Tree, used: &BTreeSet<String>, converted: &mut Converte
             instead,
         );
     }
+}
+
+fn leave_features(tree: &Tree, converted: &mut Converted) {
     let features: BTreeSet<&str> = tree
         .below("specs")
         .filter_map(|(path, _)| path.split_once('/'))

@@ -4,6 +4,7 @@ use std::io;
 
 use aiwf_advice::Advice;
 use aiwf_prompt::nearest;
+use aiwf_provider::IntegrationScope;
 use aiwf_store::{StoreError, UserFileError};
 
 /// Why an agent was not integrated.
@@ -11,8 +12,8 @@ use aiwf_store::{StoreError, UserFileError};
 pub enum IntegrateError {
     #[error("unknown agent `{name}`")]
     UnknownAgent { name: String, known: Vec<String> },
-    #[error("agent `{agent}` has no {scope} settings that aiwf can write")]
-    NoScope { agent: String, scope: &'static str },
+    #[error("agent `{agent}` has no {} settings that aiwf can write", scope.as_str())]
+    NoScope { agent: String, scope: IntegrationScope },
     #[error("there is no home directory: `HOME` is not set")]
     NoHome,
     #[error("`{path}` exists with different content; nothing was written")]
@@ -61,10 +62,7 @@ impl IntegrateError {
                     None => format!("known: {list}").into(),
                 }
             }
-            Self::NoScope { scope, .. } => {
-                let other = if *scope == "project" { "user" } else { "project" };
-                format!("use `--scope {other}`").into()
-            }
+            Self::NoScope { scope, .. } => format!("use `--scope {}`", scope.other().as_str()).into(),
             Self::NoHome => "set `HOME` to your home directory".into(),
             Self::Exists { .. } => "move it away, then run the command again".into(),
             Self::EntryExists { .. } => "remove or rename the entry, then run the command again".into(),

@@ -1,7 +1,7 @@
 //! Reports about runs.
 
 use aiwf_advice::Advice;
-use aiwf_package::NodeStatus;
+use aiwf_package::{NodeStatus, NodeType};
 use aiwf_provider::Payload;
 use aiwf_session::{LeftOut, Usage};
 use serde::{Deserialize, Serialize, Serializer};
@@ -45,7 +45,7 @@ pub struct NodeProgress {
     /// Its title, else its id.
     pub title: String,
     #[serde(rename = "type")]
-    pub node_type: String,
+    pub node_type: NodeType,
     pub status: NodeStatus,
 }
 

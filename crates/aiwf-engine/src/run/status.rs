@@ -1,7 +1,7 @@
 //! Reports about runs; changes nothing.
 
 use aiwf_advice::Action;
-use aiwf_package::{Package, State, progress};
+use aiwf_package::{Node, NodeStatus, Package, State, progress};
 use aiwf_provider::Stop;
 use aiwf_store::Line;
 
@@ -82,17 +82,13 @@ impl Engine {
         let mut report = report_of(ledger, record, node);
         report.warnings = warnings;
         let nodes = workflow.zip(state.as_ref()).map(|(workflow, state)| {
-            let graph = &workflow.graph;
-            let node = |(id, status): (&str, aiwf_package::NodeStatus)| {
-                let node = graph.node(id);
-                NodeProgress {
-                    id: id.to_owned(),
-                    title: node.map_or(id, |node| node.name()).to_owned(),
-                    node_type: node.map(|node| node.node_type.as_str().to_owned()).unwrap_or_default(),
-                    status,
-                }
+            let node = |(node, status): (&Node, NodeStatus)| NodeProgress {
+                id: node.id.clone(),
+                title: node.name().to_owned(),
+                node_type: node.node_type,
+                status,
             };
-            progress(graph, state).into_iter().map(node).collect()
+            progress(&workflow.graph, state).into_iter().map(node).collect()
         });
         let next = next.or_else(|| Some(next_action(report.phase)?.into())).filter(|_| !is_busy);
         let status = RunStatus {

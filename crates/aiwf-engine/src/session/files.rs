@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use aiwf_session::{Gives, PhaseRecipe, PhaseSpec, State, VersionName, code_file, code_path};
+use aiwf_session::{CommonArtifact, Gives, PhaseRecipe, PhaseSpec, State, VersionName, code_file, code_path};
 use aiwf_worktree::Worktree;
 use serde_json::{Map, Value};
 
@@ -95,57 +95,71 @@ impl Engine {
     ) -> Result<(String, String), SessionError> {
         let ledger = journal::find_any(self.settings(), given)?;
         let state = fold(&ledger)?;
-        let relative = artifact_path(artifact, &ledger, &state).unwrap_or_else(|| {
-            let whole = format!("{}/", ledger.path.display());
-            let below = artifact.strip_prefix(&ledger.shown("")).or_else(|| artifact.strip_prefix(&whole));
-            below.unwrap_or(artifact).to_owned()
-        });
         let name = VersionName::parse(artifact);
         if name.version.is_some() && state.flow.phase_of_artifact(&name.artifact).is_some() {
             let (spec, version) = find_version(&ledger, &state, &name)?;
             let bytes = version_bytes(&ledger, &state, spec, version)?;
             return Ok((ledger.shown(&version.path), lossy(&bytes)));
         }
-        if artifact == "checks" {
-            let session = OpenSession::open_read_only(self, ledger.clone())?;
-            if let Some(checks) = session.checks_artifact()? {
-                return Ok((checks.path, checks.text));
+        let gathered = match CommonArtifact::from_name(artifact) {
+            Some(CommonArtifact::Checks) => {
+                let checks = OpenSession::open_read_only(self, ledger.clone())?.checks_artifact()?;
+                checks.map(|checks| (checks.path, checks.text))
             }
-        }
-        if artifact == "worktree" {
-            // One that is damaged or not complete is made again by the next call.
-            if let Ok(Some(root)) = Worktree::root_at(&self.worktree_path(&ledger.id)?) {
-                let path = root.display().to_string();
-                return Ok((path.clone(), format!("{path}\n")));
+            Some(CommonArtifact::Worktree) => {
+                // One that is damaged or not complete is made again by the next call.
+                let root = Worktree::root_at(&self.worktree_path(&ledger.id)?).ok().flatten();
+                root.map(|root| root.display().to_string()).map(|path| (path.clone(), format!("{path}\n")))
             }
-        }
-        if artifact == "code" {
-            let prefix = newest_code(&state);
-            let mut text = String::new();
-            for path in state.bound.keys().filter(|path| path.starts_with(&prefix)) {
-                let missing = || SessionError::Missing { path: ledger.shown(path) };
-                let content = ledger.read_text(path)?.ok_or_else(missing)?;
-                let _ = writeln!(text, "<<<FILE: {}>>>\n{content}", path.trim_start_matches(&prefix));
-            }
-            if !text.is_empty() {
-                return Ok((ledger.shown(&prefix), text));
-            }
-        }
-        let missing = || SessionError::NoArtifact {
-            artifact: artifact.to_owned(),
-            id: ledger.label().to_owned(),
-            known: artifact_names(&ledger, &state),
+            Some(CommonArtifact::Code) => all_code(&ledger, &state)?,
+            Some(
+                CommonArtifact::Standards
+                | CommonArtifact::Prompt
+                | CommonArtifact::Response
+                | CommonArtifact::Latest,
+            )
+            | None => None,
         };
-        if relative.is_empty() {
-            return Err(missing());
+        match gathered {
+            Some(gathered) => Ok(gathered),
+            None => one_file(artifact, &ledger, &state),
         }
-        // The same error whether the file exists or not.
-        let outside = || SessionError::OutsideSession { path: artifact.to_owned() };
-        let relative = plain(&relative).ok_or_else(outside)?;
-        match ledger.read_text(&relative)? {
-            Some(text) => Ok((ledger.shown(&relative), text)),
-            None => Err(missing()),
-        }
+    }
+}
+
+/// The newest approved code, each file after a line with its name; `None` if there is none.
+fn all_code(ledger: &SessionLedger, state: &State) -> Result<Option<(String, String)>, SessionError> {
+    let prefix = newest_code(state);
+    let mut text = String::new();
+    for path in state.bound.keys().filter(|path| path.starts_with(&prefix)) {
+        let missing = || SessionError::Missing { path: ledger.shown(path) };
+        let content = ledger.read_text(path)?.ok_or_else(missing)?;
+        let _ = writeln!(text, "<<<FILE: {}>>>\n{content}", path.trim_start_matches(&prefix));
+    }
+    Ok((!text.is_empty()).then(|| (ledger.shown(&prefix), text)))
+}
+
+/// The file that an artifact's name or a path leads to.
+fn one_file(artifact: &str, ledger: &SessionLedger, state: &State) -> Result<(String, String), SessionError> {
+    let relative = artifact_path(artifact, ledger, state).unwrap_or_else(|| {
+        let whole = format!("{}/", ledger.path.display());
+        let below = artifact.strip_prefix(&ledger.shown("")).or_else(|| artifact.strip_prefix(&whole));
+        below.unwrap_or(artifact).to_owned()
+    });
+    let missing = || SessionError::NoArtifact {
+        artifact: artifact.to_owned(),
+        id: ledger.label().to_owned(),
+        known: artifact_names(ledger, state),
+    };
+    if relative.is_empty() {
+        return Err(missing());
+    }
+    // The same error whether the file exists or not.
+    let outside = || SessionError::OutsideSession { path: artifact.to_owned() };
+    let relative = plain(&relative).ok_or_else(outside)?;
+    match ledger.read_text(&relative)? {
+        Some(text) => Ok((ledger.shown(&relative), text)),
+        None => Err(missing()),
     }
 }
 
@@ -170,18 +184,19 @@ fn fold(ledger: &SessionLedger) -> Result<State, SessionError> {
 
 /// The session path for an artifact's name; empty if it does not exist yet, `None` if there is no such artifact.
 fn artifact_path(artifact: &str, ledger: &SessionLedger, state: &State) -> Option<String> {
-    let path = match artifact {
-        "standards" => Some("standards-bundle.md".to_owned()),
-        "prompt" => {
+    let path = match CommonArtifact::from_name(artifact) {
+        Some(CommonArtifact::Standards) => Some("standards-bundle.md".to_owned()),
+        Some(CommonArtifact::Prompt) => {
             let written = state.written.first().map(|file| file.path.clone());
             state.prompt_path().or(written)
         }
-        "response" => state
+        Some(CommonArtifact::Response) => state
             .response_path()
             .or_else(|| newest_bound(state, |path| state.flow.phase_of_response(path).is_some())),
-        "latest" if state.is_request() => Some(newest_artifact(state)),
-        "code" => newest_bound(state, |path| path.starts_with(&newest_code(state))),
-        _ => {
+        Some(CommonArtifact::Latest) if state.is_request() => Some(newest_artifact(state)),
+        Some(CommonArtifact::Code) => newest_bound(state, |path| path.starts_with(&newest_code(state))),
+        Some(CommonArtifact::Latest | CommonArtifact::Checks | CommonArtifact::Worktree) => return None,
+        None => {
             let spec = state.flow.phase_of_artifact(artifact)?;
             match (spec.recipe, spec.gives) {
                 (PhaseRecipe::Session, Gives::Verdict | Gives::Files | Gives::Edits) => {
@@ -208,7 +223,9 @@ pub(super) fn artifact_names(ledger: &SessionLedger, state: &State) -> Vec<Strin
     let is_there = |name: &String| {
         artifact_path(name, ledger, state).is_some_and(|path| !path.is_empty() && ledger.is_file(&path))
     };
-    let common = ["standards", "prompt", "response", "code"].map(str::to_owned);
+    let common =
+        [CommonArtifact::Standards, CommonArtifact::Prompt, CommonArtifact::Response, CommonArtifact::Code];
+    let common = common.map(|artifact| artifact.as_str().to_owned());
     state.flow.phases.iter().filter_map(of_phase).chain(common).filter(is_there).collect()
 }
 

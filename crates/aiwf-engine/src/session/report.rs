@@ -7,7 +7,7 @@ use aiwf_session::{
     Approver, CheckResult, Commit, Event, Flow, GateState, LeftOut, Phase, Stage, State, Step,
 };
 use aiwf_store::Line;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::change_report::ChangeReport;
@@ -136,7 +136,8 @@ pub struct CheckReport {
 #[derive(Clone, Debug, Serialize)]
 pub struct GateReport {
     /// Who decides: `manual`, `skip` or `ai:<provider>`.
-    pub kind: String,
+    #[serde(rename = "kind", serialize_with = "as_text")]
+    pub approver: Approver,
     pub state: GateState,
     /// SHA-256 of what is at the gate, for `--expect`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -323,6 +324,10 @@ fn is_of_an_earlier_round(path: &str, state: &State) -> bool {
     iteration < state.iteration && state.flow.names().any(is_of)
 }
 
+fn as_text<S: Serializer>(approver: &Approver, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(approver)
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_none_open(number: &usize) -> bool {
     *number == 0
@@ -346,12 +351,7 @@ fn unknown_files(ledger: &SessionLedger, state: &State) -> Vec<String> {
 fn gate(ledger: &SessionLedger, state: &State) -> Option<GateReport> {
     state.stage?;
     let sha256 = sha256_of(ledger, state);
-    let kind = match state.approver() {
-        Approver::Manual => "manual".to_owned(),
-        Approver::Skip => "skip".to_owned(),
-        Approver::Ai(provider) => format!("ai:{provider}"),
-    };
-    Some(GateReport { kind, state: state.gate, sha256 })
+    Some(GateReport { approver: state.approver().clone(), state: state.gate, sha256 })
 }
 
 fn checks(ledger: &SessionLedger, state: &State) -> Vec<CheckReport> {

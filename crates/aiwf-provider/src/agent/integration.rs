@@ -5,16 +5,35 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 /// The name of our entry in every agent.
 pub const INTEGRATION_NAME: &str = "aiwf";
 /// How an agent starts our server.
 pub const INTEGRATION_COMMAND: (&str, &[&str]) = ("aiwf", &["mcp"]);
 
 /// Whose files are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum IntegrationScope {
     Project,
     User,
+}
+
+impl IntegrationScope {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+
+    pub fn other(self) -> Self {
+        match self {
+            Self::Project => Self::User,
+            Self::User => Self::Project,
+        }
+    }
 }
 
 /// Where agents keep their files.
