@@ -45,7 +45,7 @@ fn every_kind_of_content_appears_in_the_text() {
     [resource link file:///c c: a file]
     two
     ");
-    let kinds: Vec<&str> = given.attachments.iter().map(|attachment| attachment.kind).collect();
+    let kinds: Vec<&str> = given.attachments.iter().map(|attachment| attachment.kind.as_str()).collect();
     assert_eq!(kinds, ["image", "audio", "resource", "resource_link"]);
     assert!(!given.is_error && !given.is_cut);
     assert!(kept.unwrap().contains("aGVsbG8="));
