@@ -17,6 +17,7 @@ use crate::jobs::{self, Progress};
 use crate::seen;
 use crate::session_view::{entry_of, show, waiting_checks};
 use crate::site::Site;
+use crate::verb::Verb;
 use crate::words::{Refusal, in_address};
 
 /// A decision about a session.
@@ -26,13 +27,16 @@ pub(crate) async fn decide(
     Extension(Form(fields)): Extension<Form>,
     Path((id, verb)): Path<(String, String)>,
 ) -> Response {
+    let Some(verb) = Verb::from_name(&verb) else {
+        return site.refusal_page(&visitor, &Refusal::not_found("there is no such decision"));
+    };
     let wanted = id.clone();
     let place = match site.read(move |engine| entry_of(engine, &wanted)).await {
         Ok(place) => place,
         Err(refusal) => return site.refusal_page(&visitor, &refusal),
     };
     let here = format!("/s/{}", in_address(&place.id));
-    if verb == "stop" {
+    if verb == Verb::Stop {
         site.jobs.stop(&place.id);
         return see_other(&here);
     }
@@ -44,7 +48,7 @@ pub(crate) async fn decide(
         back.starts_with(&own_page) && back.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let back = if is_here { back.to_owned() } else { here.clone() };
     let id = place.id.clone();
-    let outcome = if verb == "check" {
+    let outcome = if verb == Verb::Check {
         let which = id.clone();
         let problems = site.read(move |engine| {
             let reply = fields.filled("text").ok_or_else(no_text)?;
@@ -53,7 +57,7 @@ pub(crate) async fn decide(
         problems.await.and_then(|problems| Err(checked(&problems)))
     } else {
         let which = id.clone();
-        jobs::run(&site, &id, move |engine| act(engine, &which, &verb, &fields)).await
+        jobs::run(&site, &id, move |engine| act(engine, &which, verb, &fields)).await
     };
     match outcome {
         Ok(Progress::Done(()) | Progress::UnderWay) => see_other(&back),
@@ -91,55 +95,67 @@ pub(crate) fn moved(what: &str) -> Refusal {
 }
 
 /// Performs a decision.
-fn act(engine: &Engine, id: &str, verb: &str, fields: &Fields) -> Result<(), Refusal> {
+fn act(engine: &Engine, id: &str, verb: Verb, fields: &Fields) -> Result<(), Refusal> {
     let which = Some(id);
     let provider = fields.filled("provider");
-    match verb {
-        "apply" => return apply(engine, id, fields),
-        "allow-checks" => return allow_checks(engine, id, fields),
-        "comment" => return comment(engine, id, fields),
-        "resolve" | "dismiss" => return settle(engine, id, verb, fields),
-        _ => {}
-    }
-    let gate = seen::from_field(fields.text("gate"))
-        .ok_or_else(|| Refusal::invalid("the form does not name a gate", "open the page again"))?;
-    let deciding = engine.clone().deciding_on(gate.clone());
-    // These are about the whole session, and the engine knows no gate for them.
-    if matches!(verb, "cancel" | "undo" | "restore" | "continue") && !engine.seen_gate(which)?.is_same(&gate)
-    {
-        return Err(moved("the session"));
-    }
+    let gate = || {
+        let seen = seen::from_field(fields.text("gate"));
+        seen.ok_or_else(|| Refusal::invalid("the form does not name a gate", "open the page again"))
+    };
+    let deciding = || Ok::<_, Refusal>(engine.clone().deciding_on(gate()?));
+    // For decisions about the whole session: the engine knows no gate for them.
+    let unmoved = || {
+        let gate = gate()?;
+        if engine.seen_gate(which)?.is_same(&gate) { Ok(()) } else { Err(moved("the session")) }
+    };
     let required = || fields.filled("text").ok_or_else(no_text);
     match verb {
-        "approve" => {
+        Verb::Apply => apply(engine, id, fields)?,
+        Verb::AllowChecks => allow_checks(engine, id, fields)?,
+        Verb::Comment => comment(engine, id, fields)?,
+        Verb::Resolve => settle(engine, id, Resolution::Resolved, fields)?,
+        Verb::Dismiss => settle(engine, id, Resolution::Dismissed, fields)?,
+        Verb::Approve => {
             let options = ApproveOptions { note: fields.filled("text"), ..ApproveOptions::default() };
-            deciding.approve(which, &options).map(drop)?;
+            deciding()?.approve(which, &options).map(drop)?;
         }
-        "reject" => {
+        Verb::Reject => {
             let has_comments = engine.session_report(which)?.open_comments > 0;
             let feedback = if has_comments { fields.filled("text").unwrap_or_default() } else { required()? };
-            deciding.reject(which, &feedback).map(drop)?;
+            deciding()?.reject(which, &feedback).map(drop)?;
         }
-        "revise" => deciding.revise(which, fields.text("artifact"), &required()?).map(drop)?,
-        "retry" => deciding.retry(which, provider.as_deref()).map(drop)?,
-        "respond" => {
+        Verb::Revise => deciding()?.revise(which, fields.text("artifact"), &required()?).map(drop)?,
+        Verb::Retry => deciding()?.retry(which, provider.as_deref()).map(drop)?,
+        Verb::Respond => {
             let reply = required()?;
-            deciding.respond_with(which, &reply, None, PromptApproval::Implied).map(drop)?;
+            deciding()?.respond_with(which, &reply, None, PromptApproval::Implied).map(drop)?;
         }
-        "accept" => deciding.accept(which).map(drop)?,
-        "rebind" => deciding.rebind(which).map(drop)?,
-        "raise-cap" => {
+        Verb::Accept => deciding()?.accept(which).map(drop)?,
+        Verb::Rebind => deciding()?.rebind(which).map(drop)?,
+        Verb::RaiseCap => {
             let rounds = fields.text("value").parse::<u32>();
             let rounds = rounds
                 .ok()
                 .ok_or_else(|| Refusal::invalid("that is not a number of rounds", "open the page again"))?;
-            deciding.raise_cap(which, rounds).map(drop)?;
+            deciding()?.raise_cap(which, rounds).map(drop)?;
         }
-        "restore" => engine.restore(which, fields.text("value"))?,
-        "continue" => engine.run_session(which).map(drop)?,
-        "cancel" => engine.cancel(which, fields.filled("text").as_deref()).map(drop)?,
-        "undo" => engine.undo(which).map(drop)?,
-        _ => return Err(Refusal::not_found("there is no such decision")),
+        Verb::Restore => {
+            unmoved()?;
+            engine.restore(which, fields.text("value"))?;
+        }
+        Verb::Continue => {
+            unmoved()?;
+            engine.run_session(which).map(drop)?;
+        }
+        Verb::Cancel => {
+            unmoved()?;
+            engine.cancel(which, fields.filled("text").as_deref()).map(drop)?;
+        }
+        Verb::Undo => {
+            unmoved()?;
+            engine.undo(which).map(drop)?;
+        }
+        Verb::Check | Verb::Stop => return Err(Refusal::not_found("there is no such decision")),
     }
     Ok(())
 }
@@ -160,11 +176,9 @@ fn comment(engine: &Engine, id: &str, fields: &Fields) -> Result<(), Refusal> {
 }
 
 /// Resolves or dismisses a comment.
-fn settle(engine: &Engine, id: &str, verb: &str, fields: &Fields) -> Result<(), Refusal> {
+fn settle(engine: &Engine, id: &str, how: Resolution, fields: &Fields) -> Result<(), Refusal> {
     let number = fields.text("number").parse::<u32>();
-    let number =
-        number.ok().ok_or_else(|| Refusal::invalid("that is not a comment", "open the page again"))?;
-    let how = if verb == "resolve" { Resolution::Resolved } else { Resolution::Dismissed };
+    let number = number.ok().ok_or_else(|| Refusal::invalid("that is no comment", "open the page again"))?;
     engine.resolve_comment(Some(id), number, how)?;
     Ok(())
 }

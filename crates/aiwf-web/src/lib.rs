@@ -26,6 +26,7 @@ mod serve;
 mod session_view;
 mod site;
 mod timeline;
+mod verb;
 mod watcher;
 mod words;
 

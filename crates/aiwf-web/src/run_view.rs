@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aiwf_engine::package::NodeStatus;
-use aiwf_engine::{Engine, RunEntry, SessionPlace};
+use aiwf_engine::{Engine, RunEntry, RunPhase, SessionPlace};
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -43,7 +43,7 @@ struct Said {
 struct Node {
     id: String,
     title: String,
-    kind: String,
+    kind: &'static str,
     status: &'static str,
     words: &'static str,
     y: usize,
@@ -55,7 +55,7 @@ struct RunPage {
     id: String,
     base: String,
     title: String,
-    phase: String,
+    phase: &'static str,
     provider: String,
     node: Option<String>,
     agent: Option<String>,
@@ -150,8 +150,7 @@ fn read(
     let title = named.into_iter().flatten().collect::<Vec<_>>().join("/");
     let n_earlier = shown.entries.len().saturating_sub(MAX_ENTRIES);
     let is_busy = status.is_busy || is_own_job;
-    let phase = report.phase.as_str();
-    let is_open = phase != "cancelled" && !is_busy;
+    let is_open = report.phase != RunPhase::Cancelled && !is_busy;
     let node = |(row, node): (usize, &aiwf_engine::NodeProgress)| {
         let (status, words) = match node.status {
             NodeStatus::Completed => ("done", "done"),
@@ -161,7 +160,7 @@ fn read(
         Node {
             id: node.id.clone(),
             title: node.title.clone(),
-            kind: node.node_type.clone(),
+            kind: node.node_type.as_str(),
             status,
             words,
             y: row * NODE_HEIGHT,
@@ -171,7 +170,7 @@ fn read(
         base: format!("/s/{}", in_address(id)),
         title: if title.is_empty() { id.to_owned() } else { title },
         id: id.to_owned(),
-        phase: phase.to_owned(),
+        phase: report.phase.as_str(),
         provider: status.provider.clone(),
         node: report.node.clone(),
         agent: report.agent.clone(),

@@ -22,6 +22,7 @@ use crate::jobs::LiveLog;
 use crate::markdown::{Block, blocks};
 use crate::site::Site;
 use crate::timeline::{Round, rounds};
+use crate::verb::Verb;
 use crate::words::{Refusal, dollars, in_address, minute, needs, plural, size, status_words, thousands};
 use crate::{advice_words, run_view, seen};
 
@@ -39,7 +40,7 @@ const MAX_COPY: usize = 400_000;
 /// A form that decides.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Offer {
-    pub(crate) verb: &'static str,
+    pub(crate) verb: Verb,
     pub(crate) label: String,
     /// `good`, `bad` or empty.
     pub(crate) tone: &'static str,
@@ -55,7 +56,7 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    fn new(verb: &'static str, label: impl Into<String>) -> Self {
+    fn new(verb: Verb, label: impl Into<String>) -> Self {
         Self {
             verb,
             label: label.into(),
@@ -257,7 +258,7 @@ fn read(
         report.stage == Some(Stage::Prompt) && report.waits_for == Some(WaitsFor::PromptApproval);
     let awaits_chat = report.waits_for == Some(WaitsFor::Reply);
     let has_prompt = !report.phase.is_final() && report.prompt_path.is_some();
-    let is_chat = awaits_chat || offers.iter().any(|offer| offer.verb == "respond");
+    let is_chat = awaits_chat || offers.iter().any(|offer| offer.verb == Verb::Respond);
     let copy = (has_prompt && is_chat).then(|| engine.preview_session(which).ok()).flatten();
     let copy = copy.map(|preview| preview.text()).filter(|text| text.len() <= MAX_COPY);
     let pending = if is_at_prompt || awaits_chat {
@@ -441,7 +442,7 @@ pub(crate) fn waiting_checks(engine: &Engine) -> Vec<Consent> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "few actions are buttons of a session")]
 fn offers(report: &SessionReport, is_busy: bool, is_own_job: bool) -> Vec<Offer> {
     if is_own_job {
-        return vec![Offer::new("stop", "Stop").bad()];
+        return vec![Offer::new(Verb::Stop, "Stop").bad()];
     }
     if is_busy || report.not_trusted.is_some() {
         return Vec::new();
@@ -449,53 +450,53 @@ fn offers(report: &SessionReport, is_busy: bool, is_own_job: bool) -> Vec<Offer>
     let mut offers = Vec::new();
     let is_reply = report.waits_for == Some(WaitsFor::ReplyApproval);
     let approve = || {
-        let offer = Offer::new("approve", "Approve").good();
+        let offer = Offer::new(Verb::Approve, "Approve").good();
         if is_reply { offer.text("Note for the next phases (optional)") } else { offer }
     };
     let reject = || {
-        let offer = Offer::new("reject", "Reject").bad();
+        let offer = Offer::new(Verb::Reject, "Reject").bad();
         // Open comments say what should change.
         match report.open_comments {
             0 => offer.text("What should change?").required(),
             _ => offer.text("What else should change? (the open comments are sent)"),
         }
     };
-    let retry = || Offer { picks_provider: true, ..Offer::new("retry", "Retry") };
+    let retry = || Offer { picks_provider: true, ..Offer::new(Verb::Retry, "Retry") };
     let respond =
-        || Offer { rows: 10, ..Offer::new("respond", "Respond").good().text("The reply").required() };
+        || Offer { rows: 10, ..Offer::new(Verb::Respond, "Respond").good().text("The reply").required() };
     if report.stale.is_empty() {
         match report.waits_for {
             Some(WaitsFor::PromptApproval) => offers.extend([approve(), reject()]),
             Some(WaitsFor::Reply) => offers.extend([respond(), retry()]),
             Some(WaitsFor::ReplyApproval) => offers.extend([approve(), reject(), retry()]),
             Some(WaitsFor::NextPhase | WaitsFor::Budget) => {
-                offers.push(Offer::new("continue", "Continue").good());
+                offers.push(Offer::new(Verb::Continue, "Continue").good());
             }
             Some(WaitsFor::Retry) => offers.push(retry().good()),
             Some(WaitsFor::CheckConsent) => {
-                offers.push(Offer::new("allow-checks", "Allow these checks").good());
+                offers.push(Offer::new(Verb::AllowChecks, "Allow these checks").good());
             }
             Some(WaitsFor::Decision | WaitsFor::Answer) | None => {}
         }
     }
     for action in report.next.actions() {
         let offer = match action {
-            Action::Run | Action::Step => Offer::new("continue", "Continue").good(),
+            Action::Run | Action::Step => Offer::new(Verb::Continue, "Continue").good(),
             Action::Approve => approve(),
             Action::Reject => reject(),
             Action::Reopen => Offer { label: "Reopen".to_owned(), ..reject() },
             Action::Retry => retry(),
             Action::Respond => respond(),
-            Action::Accept => Offer::new("accept", "Accept despite the review"),
+            Action::Accept => Offer::new(Verb::Accept, "Accept despite the review"),
             Action::RaiseCap { rounds } => Offer {
                 value: Some(rounds.to_string()),
-                ..Offer::new("raise-cap", format!("Allow {rounds} rounds"))
+                ..Offer::new(Verb::RaiseCap, format!("Allow {rounds} rounds"))
             },
-            Action::Rebind => Offer::new("rebind", "Accept the edits"),
+            Action::Rebind => Offer::new(Verb::Rebind, "Accept the edits"),
             Action::Restore(_) => {
                 let restored = report.stale.first().map(|file| file.path.clone());
                 let noun = plural(report.stale.len() as u64, "approved file");
-                Offer { value: restored, ..Offer::new("restore", format!("Restore {noun}")).good() }
+                Offer { value: restored, ..Offer::new(Verb::Restore, format!("Restore {noun}")).good() }
             }
             _ => continue,
         };
@@ -505,13 +506,13 @@ fn offers(report: &SessionReport, is_busy: bool, is_own_job: bool) -> Vec<Offer>
     }
     let change = report.change.as_deref();
     if report.status == SessionStatus::Complete {
-        offers.retain(|offer| offer.verb != "continue");
+        offers.retain(|offer| offer.verb != Verb::Continue);
         if change.is_some_and(|change| change.applied) {
-            offers.push(Offer::new("undo", "Undo").bad());
+            offers.push(Offer::new(Verb::Undo, "Undo").bad());
         }
     }
     if !report.status.is_ended() && report.status != SessionStatus::Unreadable {
-        offers.push(Offer::new("cancel", "Cancel").bad().text("Why? (optional)"));
+        offers.push(Offer::new(Verb::Cancel, "Cancel").bad().text("Why? (optional)"));
     }
     offers
 }

@@ -167,7 +167,7 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
             NodeStatus::Pending => ' ',
         };
         let title = if node.title == node.id { String::new() } else { format!(": {}", node.title) };
-        line("node", &escaped_line(&format!("[{mark}] {}{title} ({})", node.id, node.node_type)));
+        line("node", &escaped_line(&format!("[{mark}] {}{title} ({})", node.id, node.node_type.as_str())));
     }
     for (name, value) in &status.variables {
         line("variable", &escaped_line(&format!("{name} = {value}")));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use aiwf_engine::machine::{Dollars, GateState, TaskStatus, Total, VersionOutcome};
+use aiwf_engine::machine::{Approver, Dollars, GateState, TaskStatus, Total, VersionOutcome};
 use aiwf_engine::{
     ChangeReport, Decided, Overlap, ReopenedReport, SessionReport, SessionStatus, StaleArtifact, UsageReport,
     VersionReport, WaitsFor, left_out_lines, local_time,
@@ -111,8 +111,8 @@ fn place_lines(report: &SessionReport, lines: &mut Lines) {
     let gate = report
         .gate
         .as_ref()
-        .filter(|gate| gate.kind != "manual" || gate.state != GateState::Pending)
-        .map(|gate| format!(", gate {} {}", gate.kind, gate.state.as_str()))
+        .filter(|gate| gate.approver != Approver::Manual || gate.state != GateState::Pending)
+        .map(|gate| format!(", gate {} {}", gate.approver, gate.state.as_str()))
         .unwrap_or_default();
     let status = waiting_for_you(report).map_or_else(|| format!("{}{gate}", report.status), str::to_owned);
     lines.add("status", &status);

@@ -1,6 +1,6 @@
 //! Why nothing was imported, and why an agent was not integrated.
 
-use aiwf_engine::{ImportError, ImportKind, IntegrateError, UserFileError};
+use aiwf_engine::{ImportError, ImportKind, IntegrateError, IntegrationScope, UserFileError};
 
 use super::{Failure, Sample, denied, store_error, text, texts};
 
@@ -31,7 +31,7 @@ pub(super) fn integrate_errors() -> Vec<Sample> {
             IntegrateError::UnknownAgent { name: text("cluade"), known: texts(["claude", "codex", "gemini"]) },
             IntegrateError::UnknownAgent { name: text("x"), known: texts(["claude", "codex", "gemini"]) },
         ],
-        NoScope => [IntegrateError::NoScope { agent: text("codex"), scope: "project" }],
+        NoScope => [IntegrateError::NoScope { agent: text("codex"), scope: IntegrationScope::Project }],
         NoHome => [IntegrateError::NoHome],
         Exists => [IntegrateError::Exists { path: text(".claude/commands/aiwf.md") }],
         EntryExists => [IntegrateError::EntryExists { path: text(".mcp.json"), found: text("docker run aiwf") }],
