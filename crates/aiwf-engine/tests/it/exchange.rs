@@ -13,6 +13,8 @@ use aiwf_engine::prompt::Recipe;
 use aiwf_engine::{
     ApproveOptions, BuildOptions, CallEvent, ChangeFlags, Document, Engine, NewConversation, SessionError,
 };
+use aiwf_testkit::ModelServer;
+use aiwf_testkit::model_server::Turn as ServerTurn;
 use serde_json::{Value, json};
 
 use crate::fake_provider::{FakeProvider, Turn, journal};
@@ -92,6 +94,33 @@ fn an_approval_builds_its_payload_once_and_opens_its_provider_once() {
     let mut counted = counted.lock().unwrap().clone();
     counted.sort();
     assert_eq!(counted, ["manual", "session"]);
+}
+
+#[test]
+fn an_approval_opens_an_api_once_and_keeps_its_connection_for_every_request() {
+    let call = ServerTurn::tool_call("nobody__echo", json!({ "text": 1 }));
+    let server = ModelServer::script([call, ServerTurn::text("# Plan\n")]);
+    let provider = format!(
+        "[providers.api]\ntype = \"openai\"\nbase_url = \"{}\"\nmodel = \"m\"\n",
+        server.openai_url()
+    );
+    let scene = Scene::configured(&format!("[roles]\ndefault = \"api\"\n{GRANT}{provider}"));
+    scene.create().unwrap();
+    let opened = Arc::new(Mutex::new(Vec::new()));
+    let engine = scene.fresh_engine().watched_by({
+        let opened = Arc::clone(&opened);
+        move |event| {
+            if let CallEvent::ProviderOpened { provider } = event {
+                opened.lock().unwrap().push(provider.to_owned());
+            }
+        }
+    });
+    approve(&engine).unwrap();
+    // The refused call is answered by a second request.
+    assert_eq!(server.asks().len(), 2);
+    assert_eq!(*opened.lock().unwrap(), ["api"]);
+    assert_eq!(server.n_connections(), 1);
+    assert_eq!(last(&scene, 1), ["reply-received"]);
 }
 
 #[test]
