@@ -155,7 +155,7 @@ impl<E: Serialize + DeserializeOwned + Send> Journal<E> {
         }
         let lines = Lines { path: &path, lines: &whole }.read()?;
         let n_bytes = bytes.len() - n_whole_bytes;
-        let torn = (n_bytes > 0).then(|| Torn { n_whole: lines.len() as u64, n_bytes });
+        let torn = (n_bytes > 0).then_some(Torn { n_whole: lines.len() as u64, n_bytes });
         Ok(Self { ledger, path, lines, torn, n_whole_bytes: n_whole_bytes as u64 })
     }
 
