@@ -256,6 +256,7 @@ pub(crate) fn decide_apply(state: &State, command: Command, not_now: Refusal) ->
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it ends the arms that decide")]
 fn one(event: Event) -> Decided {
     Ok(vec![event])
 }

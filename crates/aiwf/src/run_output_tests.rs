@@ -1,4 +1,5 @@
 use aiwf_engine::advice::{Action, Advice};
+use aiwf_engine::package::NodeType;
 use aiwf_engine::{NodeProgress, PreviewLayer, PreviewPayload};
 
 use super::*;
@@ -44,7 +45,7 @@ fn status_of(phase: RunPhase) -> RunStatus {
     let node = |id: &str, title: &str, status| NodeProgress {
         id: id.to_owned(),
         title: title.to_owned(),
-        node_type: "step".to_owned(),
+        node_type: NodeType::Step,
         status,
     };
     RunStatus {

@@ -28,6 +28,7 @@ impl IntegrationScope {
         }
     }
 
+    #[must_use]
     pub fn other(self) -> Self {
         match self {
             Self::Project => Self::User,

@@ -58,10 +58,10 @@ impl State {
                 self.spend(provider, *is_free, false);
             }
             Event::ReplyReceived { response, call, changes } => {
-                self.reply_received(response, call.as_deref(), changes.as_ref())
+                self.reply_received(response, call.as_deref(), changes.as_ref());
             }
             Event::AskFailed { message, call, limit_until } => {
-                self.ask_failed(message, call.as_deref(), *limit_until)
+                self.ask_failed(message, call.as_deref(), *limit_until);
             }
             Event::BudgetReached { message } => self.budget_reached(message),
             Event::BudgetRaised => self.budget_raised(),
