@@ -138,7 +138,7 @@ pub use session::session_error::SessionError;
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
     ChangeReport, CheckReport, CommentFilter, CommentPlace, CommentReport, CommentState, CommentTarget,
-    Commented, Created, Decided, Difference, FileChange, FileChangeKind, LineFate, LiveText, NewChange,
+    Commented, Created, Decided, Difference, FileChange, FileChangeKind, LineChange, LiveText, NewChange,
     NewRequest, NewSession, NoteReport, Performed, PhaseOptions, PromptAnatomy, PromptApproval, PromptSize,
     Reach, ReopenedReport, SeenGate, SelfRunning, SessionArtifact, SessionGlance, SessionPlace,
     SessionPreview, SessionReport, SessionSummary, SessionValues, StaleArtifact, UndoReport, UsageReport,

@@ -54,7 +54,7 @@ pub use apply::{ApplyChange, ApplyFile, ApplyOptions, ApplyReport};
 pub use change::{NewChange, PhaseOptions};
 pub use change_report::{ArtifactReport, ChangeReport};
 pub use comments::{
-    CommentFilter, CommentPlace, CommentReport, CommentState, CommentTarget, Commented, LineFate,
+    CommentFilter, CommentPlace, CommentReport, CommentState, CommentTarget, Commented, LineChange,
 };
 pub use create::{Created, NewSession, Reach};
 pub use decisions::{ApproveOptions, Decided, PromptApproval};

@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use aiwf_config::{Adopt, Config, Settings};
-use aiwf_store::{LedgerRecords, Line, Standing, StoreError};
+use aiwf_store::{LedgerRecords, Line, RecordMatch, StoreError};
 
 use crate::Engine;
 use crate::ledger::SessionLedger;
@@ -130,7 +130,7 @@ impl Engine {
             return Err(error);
         }
         match standing {
-            Standing::Known(record) => Ok(Witness { is_adopted: record.is_adopted, ..created }),
+            RecordMatch::Known(record) => Ok(Witness { is_adopted: record.is_adopted, ..created }),
             _ if is_adopting => {
                 if let Some(on_adopt) = on_adopt {
                     on_adopt(kind.as_str(), &id);
@@ -138,7 +138,7 @@ impl Engine {
                 adopted.remember(lines)?;
                 Ok(adopted)
             }
-            Standing::Foreign | Standing::Short(_) | Standing::Different(_) => {
+            RecordMatch::Foreign | RecordMatch::Short(_) | RecordMatch::Different(_) => {
                 Err(TrustError::Foreign { kind, id })
             }
         }
@@ -157,16 +157,16 @@ pub(crate) fn problem<E>(
     };
     let standing = records.standing(id, lines);
     match standing {
-        Standing::Known(_) => None,
-        Standing::Foreign => Some(TrustError::Foreign { kind, id: id.to_owned() }),
-        Standing::Short(_) | Standing::Different(_) => lost(kind, id, lines, &standing),
+        RecordMatch::Known(_) => None,
+        RecordMatch::Foreign => Some(TrustError::Foreign { kind, id: id.to_owned() }),
+        RecordMatch::Short(_) | RecordMatch::Different(_) => lost(kind, id, lines, &standing),
     }
 }
 
 /// Whether the user created a ledger here; for ledgers that are only read.
 pub(crate) fn is_own<E>(settings: &Settings, kind: LedgerKind, id: &str, lines: &[Line<E>]) -> bool {
     let standing = records(settings, kind).map(|records| records.standing(id, lines));
-    matches!(standing, Some(Standing::Known(record)) if !record.is_adopted)
+    matches!(standing, Some(RecordMatch::Known(record)) if !record.is_adopted)
 }
 
 /// Refuses a journal that does not contain what the user last saw, even a foreign one.
@@ -202,13 +202,13 @@ pub(crate) fn forget(settings: &Settings, kind: LedgerKind, id: &str, first_sha2
 }
 
 /// The error for a journal that does not contain what was last seen.
-fn lost<E>(kind: LedgerKind, id: &str, lines: &[Line<E>], standing: &Standing) -> Option<TrustError> {
+fn lost<E>(kind: LedgerKind, id: &str, lines: &[Line<E>], standing: &RecordMatch) -> Option<TrustError> {
     let id = id.to_owned();
     match standing {
-        Standing::Short(record) => {
+        RecordMatch::Short(record) => {
             Some(TrustError::Short { kind, id, found: lines.len() as u64, expected: record.last_seq })
         }
-        Standing::Different(record) => Some(TrustError::Different { kind, id, seq: record.last_seq }),
-        Standing::Known(_) | Standing::Foreign => None,
+        RecordMatch::Different(record) => Some(TrustError::Different { kind, id, seq: record.last_seq }),
+        RecordMatch::Known(_) | RecordMatch::Foreign => None,
     }
 }

@@ -51,10 +51,10 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Tells the server that the client of a connection is known, so that it may stay.
 #[derive(Clone, Debug)]
-pub struct Acquaintance(CancellationToken);
+pub struct ClientKnown(CancellationToken);
 
-impl Acquaintance {
-    pub fn is_made(&self) {
+impl ClientKnown {
+    pub fn mark(&self) {
         self.0.cancel();
     }
 }
@@ -62,7 +62,7 @@ impl Acquaintance {
 /// Accepts connections until the server stops.
 pub async fn accept<A, F, B>(listener: TcpListener, limits: Limits, shutdown: CancellationToken, answer: A)
 where
-    A: Fn(Request<Incoming>, Acquaintance) -> F + Send + Sync + 'static,
+    A: Fn(Request<Incoming>, ClientKnown) -> F + Send + Sync + 'static,
     F: Future<Output = Response<B>> + Send,
     B: Body + Send + 'static,
     B::Data: Send,
@@ -107,16 +107,16 @@ async fn serve<A, F, B>(
     stranger: OwnedSemaphorePermit,
     shutdown: CancellationToken,
 ) where
-    A: Fn(Request<Incoming>, Acquaintance) -> F + Send + Sync + 'static,
+    A: Fn(Request<Incoming>, ClientKnown) -> F + Send + Sync + 'static,
     F: Future<Output = Response<B>> + Send,
     B: Body + Send + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let is_known = CancellationToken::new();
-    let acquaintance = Acquaintance(is_known.clone());
+    let known = ClientKnown(is_known.clone());
     let service = service_fn(move |request| {
-        let answered = answer(request, acquaintance.clone());
+        let answered = answer(request, known.clone());
         async move { Ok::<_, Infallible>(answered.await) }
     });
     // Small answers follow each other, and waiting for more to send would only delay them.

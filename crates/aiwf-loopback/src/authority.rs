@@ -21,12 +21,12 @@ pub enum Navigation {
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forged {
+pub enum ForgedHeader {
     Host,
     Origin,
 }
 
-impl Forged {
+impl ForgedHeader {
     pub fn words(self) -> &'static str {
         match self {
             Self::Host => "the request is for another host",
@@ -54,11 +54,11 @@ impl Authority {
     }
 
     /// Refuses a request for another host, or from another site.
-    pub fn check(&self, request: &Parts, navigation: Navigation) -> Result<(), Forged> {
-        let host = only(&request.headers, "host").ok().flatten().ok_or(Forged::Host)?;
+    pub fn check(&self, request: &Parts, navigation: Navigation) -> Result<(), ForgedHeader> {
+        let host = only(&request.headers, "host").ok().flatten().ok_or(ForgedHeader::Host)?;
         let in_target = request.uri.authority().map(hyper::http::uri::Authority::as_str);
         if !self.0.iter().any(|name| name == host) || in_target.is_some_and(|target| target != host) {
-            return Err(Forged::Host);
+            return Err(ForgedHeader::Host);
         }
         let site = only(&request.headers, "sec-fetch-site")?;
         let is_own_site = match site {
@@ -74,7 +74,7 @@ impl Authority {
                 self.0.iter().any(|own| Some(own.as_str()) == name)
             }
         };
-        if is_own_site && is_own_origin { Ok(()) } else { Err(Forged::Origin) }
+        if is_own_site && is_own_origin { Ok(()) } else { Err(ForgedHeader::Origin) }
     }
 }
 
@@ -87,12 +87,12 @@ fn is_link(request: &Parts) -> bool {
 }
 
 /// The value of a header that may occur once.
-fn only<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Forged> {
+fn only<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ForgedHeader> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
-        (Some(value), None) => value.to_str().ok().map(Some).ok_or(Forged::Origin),
-        (Some(_), Some(_)) => Err(Forged::Origin),
+        (Some(value), None) => value.to_str().ok().map(Some).ok_or(ForgedHeader::Origin),
+        (Some(_), Some(_)) => Err(ForgedHeader::Origin),
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     /// Judges a request with these headers, one `name: value` per line.
-    fn check(target: &str, headers: &str, navigation: Navigation) -> Result<(), Forged> {
+    fn check(target: &str, headers: &str, navigation: Navigation) -> Result<(), ForgedHeader> {
         let authority = Authority::of(([127, 0, 0, 1], 8765).into());
         let (method, target) = target.split_once(' ').unwrap();
         let mut request = Request::builder().method(method).uri(target);
@@ -130,7 +130,7 @@ mod tests {
             "host: LOCALHOST:8765",
             "",
         ] {
-            assert_eq!(check("POST /", host, Navigation::Allowed), Err(Forged::Host), "{host}");
+            assert_eq!(check("POST /", host, Navigation::Allowed), Err(ForgedHeader::Host), "{host}");
         }
     }
 
@@ -138,14 +138,14 @@ mod tests {
     fn a_target_with_another_host_is_refused() {
         let host = "host: 127.0.0.1:8765";
         assert_eq!(check("GET http://127.0.0.1:8765/", host, Navigation::Refused), Ok(()));
-        assert_eq!(check("GET http://evil.example/", host, Navigation::Refused), Err(Forged::Host));
+        assert_eq!(check("GET http://evil.example/", host, Navigation::Refused), Err(ForgedHeader::Host));
     }
 
     #[test]
     fn a_rebound_name_is_refused_although_its_origin_fits() {
         let headers =
             "host: evil.example:8765\norigin: http://evil.example:8765\nsec-fetch-site: same-origin";
-        assert_eq!(check("POST /", headers, Navigation::Allowed), Err(Forged::Host));
+        assert_eq!(check("POST /", headers, Navigation::Allowed), Err(ForgedHeader::Host));
     }
 
     #[test]
@@ -163,7 +163,11 @@ mod tests {
             "sec-fetch-site: same-origin\norigin: http://evil.example",
         ] {
             let headers = format!("host: 127.0.0.1:8765\n{headers}");
-            assert_eq!(check("POST /", &headers, Navigation::Allowed), Err(Forged::Origin), "{headers}");
+            assert_eq!(
+                check("POST /", &headers, Navigation::Allowed),
+                Err(ForgedHeader::Origin),
+                "{headers}"
+            );
         }
     }
 
@@ -188,7 +192,7 @@ mod tests {
             "host: 127.0.0.1:8765\nsec-fetch-site: cross-site\nsec-fetch-mode: navigate\nsec-fetch-dest: ";
         let document = format!("{link}document");
         assert_eq!(check("GET /", &document, Navigation::Allowed), Ok(()));
-        assert_eq!(check("GET /", &document, Navigation::Refused), Err(Forged::Origin));
-        assert_eq!(check("GET /", &format!("{link}iframe"), Navigation::Allowed), Err(Forged::Origin));
+        assert_eq!(check("GET /", &document, Navigation::Refused), Err(ForgedHeader::Origin));
+        assert_eq!(check("GET /", &format!("{link}iframe"), Navigation::Allowed), Err(ForgedHeader::Origin));
     }
 }

@@ -11,9 +11,9 @@ mod body;
 mod run;
 mod token;
 
-pub use accept::{Acquaintance, Limits, accept};
+pub use accept::{ClientKnown, Limits, accept};
 pub use address::{AddressError, LoopbackAddress};
-pub use authority::{Authority, Forged, Navigation};
+pub use authority::{Authority, ForgedHeader, Navigation};
 pub use body::{BodyFault, read_body};
 pub use run::{Ended, ServeError, Threads, run};
 pub use token::{Token, TokenError};

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use aiwf_loopback::{Acquaintance, Authority, Limits, Navigation, Token, read_body};
+use aiwf_loopback::{Authority, ClientKnown, Limits, Navigation, Token, read_body};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
@@ -49,9 +49,9 @@ pub(crate) async fn accept(
         config,
     );
     let guard = Arc::new(Guard { service, authority, token, limits });
-    let answer = move |request, acquaintance| {
+    let answer = move |request, known| {
         let guard = Arc::clone(&guard);
-        async move { guard.answer(request, acquaintance).await }
+        async move { guard.answer(request, known).await }
     };
     aiwf_loopback::accept(listener, limits, shutdown, answer).await;
 }
@@ -65,7 +65,7 @@ struct Guard {
 }
 
 impl Guard {
-    async fn answer(&self, request: Request<Incoming>, acquaintance: Acquaintance) -> Answer {
+    async fn answer(&self, request: Request<Incoming>, known: ClientKnown) -> Answer {
         let (parts, body) = request.into_parts();
         if let Err(forged) = self.authority.check(&parts, Navigation::Refused) {
             return said(StatusCode::FORBIDDEN, forged.words());
@@ -80,7 +80,7 @@ impl Guard {
             answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return answer;
         }
-        acquaintance.is_made();
+        known.mark();
         if parts.uri.path() != PATH {
             return said(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
         }

@@ -290,7 +290,7 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
         ToolName::ListSessions => list_sessions(engine, &read(name, given)?),
         ToolName::SessionStatus => {
             let SessionArguments { session } = read(name, given)?;
-            standing(engine, &engine.session_report(Some(&session))?, &[])
+            status_result(engine, &engine.session_report(Some(&session))?, &[])
         }
         ToolName::PreviewPrompt => {
             let SessionArguments { session } = read(name, given)?;
@@ -314,7 +314,7 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
             let new = engine.new_session(&profile, params, &Flags::default())?;
             let created = engine.create_session(NewSession { reach: Reach::Project, ..new })?;
             let report = engine.session_report(Some(&created.id))?;
-            standing(engine, &report, &created.performed)
+            status_result(engine, &report, &created.performed)
         }
         ToolName::Approve => {
             let ApproveArguments { session, expect, note } = read(name, given)?;
@@ -369,23 +369,23 @@ fn list_sessions(engine: &Engine, arguments: &ListArguments) -> Result<CallToolR
 
 /// A session report for clients, with the next actions in words.
 #[derive(Serialize)]
-struct Standing<'a> {
+struct StatusResult<'a> {
     #[serde(flatten)]
     report: &'a SessionReport,
     next: String,
 }
 
 fn decision(engine: &Engine, decided: &Decided) -> Result<CallToolResult, ToolError> {
-    standing(engine, &decided.report, &decided.performed)
+    status_result(engine, &decided.report, &decided.performed)
 }
 
 /// The state of a session, with the performed steps as a separate text.
-fn standing(
+fn status_result(
     engine: &Engine,
     report: &SessionReport,
     performed: &[Performed],
 ) -> Result<CallToolResult, ToolError> {
-    let mut result = structured(&Standing { report, next: worded(&report.next) })?;
+    let mut result = structured(&StatusResult { report, next: worded(&report.next) })?;
     if !performed.is_empty() {
         let done = performed.iter().fold(String::new(), |mut text, done| {
             let _ = writeln!(text, "{done}");

@@ -3,11 +3,11 @@
 //! Each agent is a [`Dialect`]: its invocation and the parser of its output, both pure. One flow runs all of them:
 //! private files, child process, output streamed into the sink, then the judgement.
 
+pub(crate) mod agent_output;
 mod claude_code;
 mod codex;
 mod command;
 mod gemini_cli;
-pub(crate) mod heard;
 mod installed;
 pub(crate) mod integration;
 mod invocation;
@@ -18,7 +18,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use self::heard::{Fold, Heard, Judge, Step};
+use self::agent_output::{AgentOutput, Fold, Judge, Step};
 use self::installed::Depth;
 pub use self::installed::InstalledProgram;
 use self::invocation::{Call, Invocation};
@@ -175,22 +175,22 @@ impl Agent {
             child.close_stdin();
         }
         let mut fold = self.dialect.fold(call);
-        let mut heard = Heard::default();
+        let mut output = AgentOutput::default();
         let mut buffer = vec![0; CHUNK];
         let mut n_bytes = 0;
-        while !heard.is_done {
+        while !output.is_done {
             let n_read = child.read(&mut buffer).map_err(failed)?;
             let folded = if n_read == 0 {
-                fold.end(&mut heard)
+                fold.end(&mut output)
             } else {
                 let bytes = buffer.get(..n_read).unwrap_or_default();
                 n_bytes += n_read as u64;
                 sink.raw(bytes).map_err(AskError::Sink)?;
                 sink.progress(Progress::Bytes(n_bytes));
-                fold.bytes(bytes, &mut heard)
+                fold.bytes(bytes, &mut output)
             };
             // Text parsed before a malformed part is kept.
-            for step in heard.steps.drain(..) {
+            for step in output.steps.drain(..) {
                 match step {
                     Step::Text(text) => sink.text(&text).map_err(AskError::Sink)?,
                     Step::Restart => sink.restart().map_err(AskError::Sink)?,
@@ -203,15 +203,15 @@ impl Agent {
             }
         }
         let ended = child.end(PATIENCE);
-        if heard.complaint.is_none() {
-            heard.complaint = self.dialect.complaint(&ended);
+        if output.complaint.is_none() {
+            output.complaint = self.dialect.complaint(&ended);
         }
         let judge = Judge {
             provider: &self.setting.name,
             limit: &|words, details| self.dialect.limit(words, details, &Clock::of_system()),
             advice: &|words, ended| self.dialect.advice(words, ended),
         };
-        judge.judge(heard, &ended)
+        judge.judge(output, &ended)
     }
 
     fn child_error(&self, error: ChildError, program: &OsStr, directory: &Path) -> AskError {

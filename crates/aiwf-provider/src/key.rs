@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::agent::heard::shown;
+use crate::agent::agent_output::shown;
 use crate::agent::not_started;
 use crate::ask_error::AskError;
 use crate::provider_setting::{KeySource, ProviderSetting, Secret};

@@ -50,7 +50,7 @@ pub struct TouchedFile {
 
 /// What a file looks like without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Look {
+struct FileStat {
     bytes: u64,
     modified_at: (i64, i64),
     // Cannot be set back, unlike the time of the last change to the bytes.
@@ -59,7 +59,7 @@ struct Look {
     mode: u32,
 }
 
-impl Look {
+impl FileStat {
     /// What is there; `None` when nothing is.
     fn at(path: &Path) -> io::Result<Option<Self>> {
         let found = match fs::symlink_metadata(path) {
@@ -81,7 +81,7 @@ impl Look {
 
 #[derive(Clone, Debug)]
 struct Seen {
-    look: Look,
+    look: FileStat,
     sha256: Option<String>,
 }
 
@@ -92,7 +92,7 @@ pub struct Touched {
     ignored: Vec<PathBuf>,
     max_files: usize,
     seen: BTreeMap<PathBuf, Seen>,
-    seen_ignored: BTreeMap<PathBuf, Look>,
+    seen_ignored: BTreeMap<PathBuf, FileStat>,
     is_complete: bool,
     is_ignored_complete: bool,
     unreadable: BTreeSet<PathBuf>,
@@ -112,8 +112,8 @@ pub struct Found {
 /// What the files of a project look like.
 #[derive(Debug, Default)]
 struct Looks {
-    tracked: BTreeMap<PathBuf, Look>,
-    ignored: BTreeMap<PathBuf, Look>,
+    tracked: BTreeMap<PathBuf, FileStat>,
+    ignored: BTreeMap<PathBuf, FileStat>,
     is_complete: bool,
     is_ignored_complete: bool,
     unreadable: BTreeSet<PathBuf>,
@@ -167,7 +167,7 @@ impl Touched {
         for (path, seen) in &self.seen {
             // A file that only an ignore rule hides now is still there.
             let known = looks.tracked.remove(path).or_else(|| looks.ignored.remove(path));
-            match known.map_or_else(|| Look::at(&self.root.join(path)), |look| Ok(Some(look))) {
+            match known.map_or_else(|| FileStat::at(&self.root.join(path)), |look| Ok(Some(look))) {
                 Ok(look) => touched.extend(self.changed(path, seen, look.as_ref())),
                 Err(_) => drop(unreadable.insert(path.clone())),
             }
@@ -175,7 +175,7 @@ impl Touched {
         let mut ignored = Vec::new();
         for (path, before) in &self.seen_ignored {
             let known = looks.ignored.remove(path).or_else(|| looks.tracked.remove(path));
-            match known.map_or_else(|| Look::at(&self.root.join(path)), |look| Ok(Some(look))) {
+            match known.map_or_else(|| FileStat::at(&self.root.join(path)), |look| Ok(Some(look))) {
                 Ok(look) if look.as_ref() == Some(before) => {}
                 Ok(_) => ignored.push(path.clone()),
                 Err(_) => drop(unreadable.insert(path.clone())),
@@ -197,7 +197,7 @@ impl Touched {
         Found { touched, ignored: named(ignored), unreadable: unreadable.into_iter().collect() }
     }
 
-    fn changed(&self, path: &Path, seen: &Seen, look: Option<&Look>) -> Option<TouchedFile> {
+    fn changed(&self, path: &Path, seen: &Seen, look: Option<&FileStat>) -> Option<TouchedFile> {
         let file =
             |change, after| TouchedFile { path: path.to_owned(), change, before: seen.sha256.clone(), after };
         let Some(look) = look else { return Some(file(Change::Removed, None)) };
@@ -257,7 +257,7 @@ fn looks(root: &Path, skipped: &[PathBuf], max_files: usize) -> Looks {
 
 /// Adds what a walk finds; whether that was everything.
 fn walk_into(
-    found: &mut BTreeMap<PathBuf, Look>,
+    found: &mut BTreeMap<PathBuf, FileStat>,
     unreadable: &mut BTreeSet<PathBuf>,
     mut walk: WalkBuilder,
     root: &Path,
@@ -287,7 +287,7 @@ fn walk_into(
         if found.len() >= max_files && !found.contains_key(inside) {
             return false;
         }
-        match Look::at(entry.path()) {
+        match FileStat::at(entry.path()) {
             Ok(Some(look)) => drop(found.insert(inside.to_owned(), look)),
             Ok(None) => {}
             Err(_) => drop(unreadable.insert(inside.to_owned())),

@@ -27,7 +27,7 @@ const MAX_AT_ONCE: u64 = 256 * 1024;
 
 /// The metadata of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct EntryStat {
     pub kind: EntryKind,
     pub n_bytes: u64,
     /// Modification time in seconds and nanoseconds; any process can set it.
@@ -39,7 +39,7 @@ pub struct Look {
     pub is_executable: bool,
 }
 
-impl Look {
+impl EntryStat {
     #[allow(clippy::useless_conversion, reason = "the types of these numbers differ between systems")]
     fn of(stat: &Stat) -> Self {
         Self {
@@ -62,9 +62,9 @@ pub enum Hashing {
 
 impl ConfinedDir {
     /// The metadata of an entry; `None` if it is missing.
-    pub fn look(&self, name: &str) -> Result<Option<Look>, ConfinedError> {
+    pub fn look(&self, name: &str) -> Result<Option<EntryStat>, ConfinedError> {
         match statat(self.handle(), checked(name)?.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(Look::of(&stat))),
+            Ok(stat) => Ok(Some(EntryStat::of(&stat))),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(errno.into()),
         }
@@ -125,7 +125,7 @@ impl ConfinedDir {
         name: &str,
         to: &Self,
         hashing: Hashing,
-    ) -> Result<(Look, Option<String>), ConfinedError> {
+    ) -> Result<(EntryStat, Option<String>), ConfinedError> {
         let mut from = self.file(name)?;
         let stat = fstat(&from)?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -134,7 +134,7 @@ impl ConfinedDir {
         let mut sha256 = None;
         if hashing == Hashing::Nothing && shares_blocks(&from, &copy) {
             // The disk did it.
-        } else if Look::of(&stat).n_bytes <= MAX_AT_ONCE {
+        } else if EntryStat::of(&stat).n_bytes <= MAX_AT_ONCE {
             let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or_default());
             // If the file grows meanwhile, only its first part is copied.
             io::Read::by_ref(&mut from).take(MAX_AT_ONCE).read_to_end(&mut bytes)?;
@@ -150,7 +150,7 @@ impl ConfinedDir {
             }
         }
         set_permissions_and_times(&copy, &stat)?;
-        Ok((Look::of(&fstat(&copy)?), sha256))
+        Ok((EntryStat::of(&fstat(&copy)?), sha256))
     }
 }
 

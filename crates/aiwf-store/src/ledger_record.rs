@@ -35,7 +35,7 @@ pub struct LedgerRecord {
 
 /// The result of comparing a journal with its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum RecordMatch {
     /// It contains the last line seen.
     Known(LedgerRecord),
     /// There is no record.
@@ -59,14 +59,14 @@ impl LedgerRecords {
     }
 
     /// Compares a journal with its record; an empty journal is foreign.
-    pub fn standing<E>(&self, id: &str, lines: &[Line<E>]) -> Standing {
+    pub fn standing<E>(&self, id: &str, lines: &[Line<E>]) -> RecordMatch {
         let record = lines.first().and_then(|first| self.get(id, &first.sha256));
-        let Some(record) = record else { return Standing::Foreign };
+        let Some(record) = record else { return RecordMatch::Foreign };
         let seen = usize::try_from(record.last_seq).ok().and_then(|seq| lines.get(seq.checked_sub(1)?));
         match seen {
-            None => Standing::Short(record),
-            Some(line) if line.sha256 == record.last_sha256 => Standing::Known(record),
-            Some(_) => Standing::Different(record),
+            None => RecordMatch::Short(record),
+            Some(line) if line.sha256 == record.last_sha256 => RecordMatch::Known(record),
+            Some(_) => RecordMatch::Different(record),
         }
     }
 
@@ -139,16 +139,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let records = LedgerRecords::at(directory.path().join("state/sessions"));
         let mut lines = vec![line(1, "a"), line(2, "b")];
-        assert_eq!(records.standing("one", &lines), Standing::Foreign);
+        assert_eq!(records.standing("one", &lines), RecordMatch::Foreign);
         records.remember("one", &lines, Path::new("/project"), false).unwrap();
-        assert!(matches!(records.standing("one", &lines), Standing::Known(_)));
-        assert_eq!(records.standing("two", &lines), Standing::Foreign);
+        assert!(matches!(records.standing("one", &lines), RecordMatch::Known(_)));
+        assert_eq!(records.standing("two", &lines), RecordMatch::Foreign);
         lines.push(line(3, "c"));
-        assert!(matches!(records.standing("one", &lines), Standing::Known(_)));
-        assert!(matches!(records.standing("one", &lines[..1]), Standing::Short(_)));
-        assert!(matches!(records.standing("one", &[line(1, "a"), line(2, "x")]), Standing::Different(_)));
-        assert_eq!(records.standing("one", &[line(1, "x"), line(2, "b")]), Standing::Foreign);
-        assert_eq!(records.standing::<String>("one", &[]), Standing::Foreign);
+        assert!(matches!(records.standing("one", &lines), RecordMatch::Known(_)));
+        assert!(matches!(records.standing("one", &lines[..1]), RecordMatch::Short(_)));
+        assert!(matches!(records.standing("one", &[line(1, "a"), line(2, "x")]), RecordMatch::Different(_)));
+        assert_eq!(records.standing("one", &[line(1, "x"), line(2, "b")]), RecordMatch::Foreign);
+        assert_eq!(records.standing::<String>("one", &[]), RecordMatch::Foreign);
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         records.remember("one", &lines, Path::new("/p"), false).unwrap();
         let path = records.path("one", &lines[0].sha256);
         write_atomic(&path, Durability::Process, |_| Ok(())).unwrap();
-        assert_eq!(records.standing("one", &lines), Standing::Foreign);
+        assert_eq!(records.standing("one", &lines), RecordMatch::Foreign);
         assert_eq!(records.all(), Vec::new());
     }
 

@@ -21,12 +21,12 @@ mod write_plan;
 
 pub use atomic::{Durability, StoreError, append, create_dir, remove, write_atomic};
 pub use confined::{ConfinedDir, ConfinedError, Entry, EntryKind, open_regular, read_regular};
-pub use confined_tree::{Hashing, Look, remove_tree};
+pub use confined_tree::{EntryStat, Hashing, remove_tree};
 pub use consents::{Consent, ConsentKind, Consents};
 pub use journal::{Journal, JournalError, Line, Torn};
 pub use ledger::{DiskLedger, DiskLedgerStore, Ledger, LedgerStore, is_temporary};
 pub use ledger_dir::{LedgerDir, MAX_LEDGER_FILE_BYTES};
-pub use ledger_record::{LedgerRecord, LedgerRecords, Standing};
+pub use ledger_record::{LedgerRecord, LedgerRecords, RecordMatch};
 pub use lock::{Lock, LockError};
 pub use name::{folded, is_invisible, is_reserved_dir, name_fault};
 pub use objects::{Objects, hex, sha256_file, sha256_hex};

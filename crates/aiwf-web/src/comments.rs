@@ -1,7 +1,7 @@
 //! Comments and versions, as pages show them: a version by name with its comments where their lines are now.
 
 use aiwf_engine::machine::VersionName;
-use aiwf_engine::{CommentFilter, CommentReport, CommentState, Engine, LineFate, VersionReport};
+use aiwf_engine::{CommentFilter, CommentReport, CommentState, Engine, LineChange, VersionReport};
 use serde::Serialize;
 
 use crate::words::{Refusal, in_address, minute, sha256_hex};
@@ -31,15 +31,15 @@ impl Remark {
         };
         let on = format!("{}{}", report.on, lines(&report.lines));
         let now = match report.now.fate {
-            LineFate::Deleted => Some(format!("its lines were deleted in {}", report.now.on)),
-            LineFate::Edited => Some(format!("edited in {}{}", report.now.on, lines(&report.now.lines))),
-            LineFate::Unchanged => Some(format!("now {}{}", report.now.on, lines(&report.now.lines))),
+            LineChange::Deleted => Some(format!("its lines were deleted in {}", report.now.on)),
+            LineChange::Edited => Some(format!("edited in {}{}", report.now.on, lines(&report.now.lines))),
+            LineChange::Unchanged => Some(format!("now {}{}", report.now.on, lines(&report.now.lines))),
         };
         let first = report.lines.as_ref().map(|lines| format!("#L{}", lines.first)).unwrap_or_default();
         Self {
             number: report.number,
             href: format!("/s/{}/v/{}{first}", in_address(id), in_address(&report.on)),
-            now: now.filter(|_| report.now.on != report.on || report.now.fate != LineFate::Unchanged),
+            now: now.filter(|_| report.now.on != report.on || report.now.fate != LineChange::Unchanged),
             on,
             text: report.text,
             quoted: report.quoted,

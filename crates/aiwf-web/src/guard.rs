@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aiwf_loopback::{Acquaintance, Navigation, read_body};
+use aiwf_loopback::{ClientKnown, Navigation, read_body};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -65,8 +65,8 @@ async fn judge(site: &Arc<Site>, request: Request, next: Next) -> Response {
         let path = if parts.method == Method::GET { parts.uri.path() } else { "/" };
         return Site::entry_page(path, "");
     };
-    if let Some(acquaintance) = parts.extensions.get::<Acquaintance>() {
-        acquaintance.is_made();
+    if let Some(known) = parts.extensions.get::<ClientKnown>() {
+        known.mark();
     }
     if parts.method == Method::POST {
         let bytes = match read_body(body, &site.limits).await {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aiwf_engine::{Engine, PageTaken};
-use aiwf_loopback::{Acquaintance, Ended, LoopbackAddress, Threads, TokenError};
+use aiwf_loopback::{ClientKnown, Ended, LoopbackAddress, Threads, TokenError};
 use axum::body::Body;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -103,11 +103,11 @@ pub(crate) async fn accept(
     shutdown: tokio_util::sync::CancellationToken,
 ) {
     let router = routes(site);
-    let answer = move |request: Request<Incoming>, acquaintance: Acquaintance| {
+    let answer = move |request: Request<Incoming>, known: ClientKnown| {
         let router = router.clone();
         async move {
             let mut request = request.map(Body::new);
-            request.extensions_mut().insert(acquaintance);
+            request.extensions_mut().insert(known);
             match router.oneshot(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},

@@ -19,7 +19,7 @@ use crate::error::WorktreeError;
 use crate::git::{Config, Git, joined, pieces};
 use crate::repository::{Repository, Setting, check_id};
 use crate::tree::{Tree, io_error};
-use crate::worktree::{Brought, CreateOptions, PlannedFile};
+use crate::worktree::{CreateOptions, IgnoredDirs, PlannedFile};
 
 const COMMIT: &str = "commit";
 /// How the files of a commit are named: on the standard input, each as it is.
@@ -398,7 +398,7 @@ impl Repository {
         let git = as_user(top, &quiet, self);
         let action = "check out the commit";
         git.output(action, &["checkout", "-q", "--no-track", "-b", branch, commit], Vec::new())?;
-        let brought = Brought::check(options, &self.below)?;
+        let brought = IgnoredDirs::check(options, &self.below)?;
         for path in &brought.copied {
             bring_directory(&self.top, top, top, path, &BTreeMap::new(), &self.stop)?;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use aiwf_store::{ConfinedError, Durability, Look, write_atomic};
+use aiwf_store::{ConfinedError, Durability, EntryStat, write_atomic};
 use serde::{Deserialize, Serialize};
 
 use crate::error::WorktreeError;
@@ -66,7 +66,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn new(look: &Look, sha256: String, link: Option<String>) -> Self {
+    pub(crate) fn new(look: &EntryStat, sha256: String, link: Option<String>) -> Self {
         Self {
             sha256,
             is_executable: link.is_none() && look.is_executable,
@@ -81,12 +81,12 @@ impl Entry {
     /// Whether a file looks as it did, so that it need not be read.
     ///
     /// The time of the last change is the system's: nobody can set it back.
-    pub(crate) fn looks_like(&self, look: &Look) -> bool {
+    pub(crate) fn looks_like(&self, look: &EntryStat) -> bool {
         self.is_same_inode(look) && self.n_bytes == look.n_bytes
     }
 
     /// Whether nothing has been done to a file, whatever the disk has of it.
-    pub(crate) fn is_same_inode(&self, look: &Look) -> bool {
+    pub(crate) fn is_same_inode(&self, look: &EntryStat) -> bool {
         (self.modified_at, self.changed_at, self.inode, self.is_executable)
             == (look.modified_at, look.changed_at, look.inode, look.is_executable)
     }

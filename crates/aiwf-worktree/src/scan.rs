@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use aiwf_process::Stop;
-use aiwf_store::{ConfinedDir, ConfinedError, EntryKind, Look, MAX_LEDGER_FILE_BYTES, is_reserved_dir};
+use aiwf_store::{ConfinedDir, ConfinedError, EntryKind, EntryStat, MAX_LEDGER_FILE_BYTES, is_reserved_dir};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::changes::{Change, ChangeKind, Changes, Refused, RefusedReason};
@@ -141,7 +141,7 @@ impl Scan {
         directory: &ConfinedDir,
         path: &str,
         name: &str,
-        look: &Look,
+        look: &EntryStat,
     ) -> Result<Option<String>, ConfinedError> {
         if look.n_bytes > MAX_FILE_BYTES {
             self.refuse(path, RefusedReason::TooLarge { limit: MAX_FILE_BYTES });

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use aiwf_store::{ConfinedDir, ConfinedError, Look};
+use aiwf_store::{ConfinedDir, ConfinedError, EntryStat};
 
 use crate::error::WorktreeError;
 use crate::worktree::PlannedFile;
@@ -74,7 +74,7 @@ impl Tree {
     }
 
     /// What a path stands for; `None` when there is nothing.
-    pub(crate) fn look(&mut self, path: &str) -> Result<Option<Look>, ConfinedError> {
+    pub(crate) fn look(&mut self, path: &str) -> Result<Option<EntryStat>, ConfinedError> {
         match self.place(path)? {
             Some((directory, name)) => directory.look(name),
             None => Ok(None),

@@ -382,7 +382,7 @@ fn make_in(
     container.create_directory(BASE).map_err(failed)?;
     let (top, base_dir) = (made_at.join(TREE).join(&name), made_at.join(BASE));
 
-    let brought = Brought::check(options, below)?;
+    let brought = IgnoredDirs::check(options, below)?;
     let head = repository.map(Repository::head).transpose()?.flatten();
     let mut listing = match repository {
         Some(repository) => Listing::of_repository(repository)?,
@@ -453,12 +453,12 @@ fn link_directory(source: &Path, top: &Path, path: &str, manifest: &Manifest) ->
 
 /// Ignored directories that come with the project, from the top.
 #[derive(Debug)]
-pub(crate) struct Brought {
+pub(crate) struct IgnoredDirs {
     pub(crate) copied: Vec<String>,
     pub(crate) linked: Vec<String>,
 }
 
-impl Brought {
+impl IgnoredDirs {
     /// Checks the paths of the options.
     pub(crate) fn check(options: &CreateOptions, below: &str) -> Result<Self, WorktreeError> {
         let check = |path: &String| {

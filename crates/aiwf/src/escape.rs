@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 /// What an [`Escaped`] writer lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passing {
+pub(crate) enum EscapeMode {
     /// Everything, byte for byte: the output is not a terminal.
     Raw,
     /// Text; escapes look like `\u{1b}`.
@@ -24,14 +24,14 @@ pub(crate) enum Passing {
 #[derive(Debug)]
 pub(crate) struct Escaped<W: Write> {
     out: W,
-    passing: Passing,
+    mode: EscapeMode,
     /// The beginning of a character or of a line's end that is not whole yet.
     pending: Vec<u8>,
 }
 
 impl<W: Write> Escaped<W> {
-    pub(crate) fn new(out: W, passing: Passing) -> Self {
-        Self { out, passing, pending: Vec::new() }
+    pub(crate) fn new(out: W, mode: EscapeMode) -> Self {
+        Self { out, mode, pending: Vec::new() }
     }
 
     /// Writes what was held back, at the end of the output.
@@ -39,7 +39,7 @@ impl<W: Write> Escaped<W> {
         let rest = std::mem::take(&mut self.pending);
         let mut text = String::new();
         for byte in rest {
-            push_byte(&mut text, byte, self.passing);
+            push_byte(&mut text, byte, self.mode);
         }
         self.out.write_all(text.as_bytes())?;
         self.out.flush()
@@ -48,13 +48,13 @@ impl<W: Write> Escaped<W> {
 
 impl<W: Write> Write for Escaped<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.passing == Passing::Raw {
+        if self.mode == EscapeMode::Raw {
             return self.out.write(bytes);
         }
         let mut all = std::mem::take(&mut self.pending);
         all.extend_from_slice(bytes);
         let mut text = String::with_capacity(all.len());
-        let n_done = escape_bytes(&all, self.passing, &mut text);
+        let n_done = escape_bytes(&all, self.mode, &mut text);
         self.pending = all.split_off(n_done);
         self.out.write_all(text.as_bytes())?;
         Ok(bytes.len())
@@ -67,9 +67,9 @@ impl<W: Write> Write for Escaped<W> {
 
 pub(crate) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    let n_done = escape_bytes(text.as_bytes(), Passing::Text, &mut shown);
+    let n_done = escape_bytes(text.as_bytes(), EscapeMode::Text, &mut shown);
     for byte in text.as_bytes().get(n_done..).unwrap_or_default() {
-        push_byte(&mut shown, *byte, Passing::Text);
+        push_byte(&mut shown, *byte, EscapeMode::Text);
     }
     shown
 }
@@ -80,7 +80,7 @@ pub(crate) fn escaped_line(text: &str) -> String {
 }
 
 /// Escapes all complete characters; returns how many bytes that was.
-fn escape_bytes(bytes: &[u8], passing: Passing, out: &mut String) -> usize {
+fn escape_bytes(bytes: &[u8], mode: EscapeMode, out: &mut String) -> usize {
     let mut n_done = 0;
     for chunk in bytes.utf8_chunks() {
         let mut rest = chunk.valid();
@@ -93,12 +93,12 @@ fn escape_bytes(bytes: &[u8], passing: Passing, out: &mut String) -> usize {
             }
             let n_bytes = match character {
                 '\r' if after.starts_with('\n') => 1,
-                '\u{1b}' if passing == Passing::Styled => {
+                '\u{1b}' if mode == EscapeMode::Styled => {
                     if let Some(n_bytes) = style_len(rest) {
                         out.push_str(rest.get(..n_bytes).unwrap_or_default());
                         n_bytes
                     } else {
-                        push_escape(out, character, passing);
+                        push_escape(out, character, mode);
                         1
                     }
                 }
@@ -107,7 +107,7 @@ fn escape_bytes(bytes: &[u8], passing: Passing, out: &mut String) -> usize {
                     character.len_utf8()
                 }
                 character => {
-                    push_escape(out, character, passing);
+                    push_escape(out, character, mode);
                     character.len_utf8()
                 }
             };
@@ -124,7 +124,7 @@ fn escape_bytes(bytes: &[u8], passing: Passing, out: &mut String) -> usize {
             return n_done;
         }
         for byte in invalid {
-            push_byte(out, *byte, passing);
+            push_byte(out, *byte, mode);
         }
         n_done += invalid.len();
     }
@@ -138,19 +138,19 @@ fn style_len(text: &str) -> Option<usize> {
     parameters.get(end..)?.starts_with('m').then_some(end + 3)
 }
 
-fn push_byte(out: &mut String, byte: u8, passing: Passing) {
+fn push_byte(out: &mut String, byte: u8, mode: EscapeMode) {
     match byte {
-        b'\r' => push_escape(out, '\r', passing),
+        b'\r' => push_escape(out, '\r', mode),
         // JSON has no bytes that are no text.
-        _ if passing == Passing::Json => out.push('\u{fffd}'),
+        _ if mode == EscapeMode::Json => out.push('\u{fffd}'),
         _ => {
             let _ = write!(out, "\\x{byte:02x}");
         }
     }
 }
 
-fn push_escape(out: &mut String, character: char, passing: Passing) {
-    if passing == Passing::Json {
+fn push_escape(out: &mut String, character: char, mode: EscapeMode) {
+    if mode == EscapeMode::Json {
         for unit in character.encode_utf16(&mut [0; 2]) {
             let _ = write!(out, "\\u{unit:04x}");
         }
@@ -191,10 +191,10 @@ mod tests {
     use super::*;
 
     /// Written in pieces of one byte and as a whole, a text comes out the same.
-    fn check(bytes: &[u8], passing: Passing, expected: &str) {
+    fn check(bytes: &[u8], mode: EscapeMode, expected: &str) {
         for n_bytes in [1, bytes.len().max(1)] {
             let mut out = Vec::new();
-            let mut escaped = Escaped::new(&mut out, passing);
+            let mut escaped = Escaped::new(&mut out, mode);
             for piece in bytes.chunks(n_bytes) {
                 escaped.write_all(piece).unwrap();
             }
@@ -205,43 +205,47 @@ mod tests {
 
     #[test]
     fn what_a_terminal_obeys_is_written_as_an_escape() {
-        check(b"a\x1b[2Jb", Passing::Text, "a\\u{1b}[2Jb");
-        check(b"\x1b]0;title\x07", Passing::Text, "\\u{1b}]0;title\\u{7}");
-        check("c1 \u{9b}2J, del \u{7f}".as_bytes(), Passing::Text, "c1 \\u{9b}2J, del \\u{7f}");
-        check(b"safe\rrm -rf", Passing::Text, "safe\\rrm -rf");
-        check(b"back\x08\x08", Passing::Text, "back\\u{8}\\u{8}");
+        check(b"a\x1b[2Jb", EscapeMode::Text, "a\\u{1b}[2Jb");
+        check(b"\x1b]0;title\x07", EscapeMode::Text, "\\u{1b}]0;title\\u{7}");
+        check("c1 \u{9b}2J, del \u{7f}".as_bytes(), EscapeMode::Text, "c1 \\u{9b}2J, del \\u{7f}");
+        check(b"safe\rrm -rf", EscapeMode::Text, "safe\\rrm -rf");
+        check(b"back\x08\x08", EscapeMode::Text, "back\\u{8}\\u{8}");
     }
 
     #[test]
     fn what_a_reader_cannot_see_is_written_as_an_escape() {
-        check("x\u{202e}y\u{2066}".as_bytes(), Passing::Text, "x\\u{202e}y\\u{2066}");
-        check("zero\u{200b}width\u{feff}".as_bytes(), Passing::Text, "zero\\u{200b}width\\u{feff}");
-        check("tag\u{e0041}".as_bytes(), Passing::Text, "tag\\u{e0041}");
+        check("x\u{202e}y\u{2066}".as_bytes(), EscapeMode::Text, "x\\u{202e}y\\u{2066}");
+        check("zero\u{200b}width\u{feff}".as_bytes(), EscapeMode::Text, "zero\\u{200b}width\\u{feff}");
+        check("tag\u{e0041}".as_bytes(), EscapeMode::Text, "tag\\u{e0041}");
     }
 
     #[test]
     fn plain_text_stays_and_a_line_end_is_one() {
         let text = "Grüße, 你好 😀\n\tcode();\n";
-        check(text.as_bytes(), Passing::Text, text);
-        check(b"one\r\ntwo\r\n", Passing::Text, "one\ntwo\n");
-        check(b"end\r", Passing::Text, "end\\r");
+        check(text.as_bytes(), EscapeMode::Text, text);
+        check(b"one\r\ntwo\r\n", EscapeMode::Text, "one\ntwo\n");
+        check(b"end\r", EscapeMode::Text, "end\\r");
     }
 
     #[test]
     fn bytes_that_are_no_text_are_shown() {
-        check(b"\xffa\xc3", Passing::Text, "\\xffa\\xc3");
-        check(b"\xe2\x82 ", Passing::Text, "\\xe2\\x82 ");
+        check(b"\xffa\xc3", EscapeMode::Text, "\\xffa\\xc3");
+        check(b"\xe2\x82 ", EscapeMode::Text, "\\xe2\\x82 ");
     }
 
     #[test]
     fn json_stays_json() {
-        check("{\"a\":\"\u{202e}\u{e0041}\"}".as_bytes(), Passing::Json, "{\"a\":\"\\u202e\\udb40\\udc41\"}");
+        check(
+            "{\"a\":\"\u{202e}\u{e0041}\"}".as_bytes(),
+            EscapeMode::Json,
+            "{\"a\":\"\\u202e\\udb40\\udc41\"}",
+        );
     }
 
     #[test]
     fn our_own_colours_pass_and_nothing_else_does() {
         let mut out = Vec::new();
-        let mut styled = Escaped::new(&mut out, Passing::Styled);
+        let mut styled = Escaped::new(&mut out, EscapeMode::Styled);
         styled.write_all(b"\x1b[1;31merror:\x1b[0m \x1b[2J\x1b]0;x\x07").unwrap();
         styled.finish().unwrap();
         assert_eq!(out, b"\x1b[1;31merror:\x1b[0m \\u{1b}[2J\\u{1b}]0;x\\u{7}");
@@ -250,7 +254,7 @@ mod tests {
     #[test]
     fn raw_bytes_pass_without_a_terminal() {
         let mut out = Vec::new();
-        let mut raw = Escaped::new(&mut out, Passing::Raw);
+        let mut raw = Escaped::new(&mut out, EscapeMode::Raw);
         raw.write_all(b"\x1b[2J\xff\r").unwrap();
         raw.finish().unwrap();
         assert_eq!(out, b"\x1b[2J\xff\r");

@@ -21,7 +21,7 @@ use crate::commands::{checks, comment};
 use crate::escape::escaped_line;
 use crate::failure::Failure;
 use crate::gate_view;
-use crate::key_press::{self, Pressed};
+use crate::key_press::{self, KeyPress};
 use crate::output::{self, Output, Span};
 use crate::pager;
 
@@ -263,15 +263,15 @@ fn read_key(choices: &[Choice]) -> Result<Option<char>, Failure> {
     for _ in 0..MAX_WRONG {
         let pressed = key_press::press(|| output::note_styled(&offer)).map_err(no_terminal)?;
         match pressed {
-            Pressed::End => {
+            KeyPress::End => {
                 output::note("\n");
                 return Ok(None);
             }
-            Pressed::Key(key) if choices.iter().any(|(known, _)| *known == key) => {
+            KeyPress::Key(key) if choices.iter().any(|(known, _)| *known == key) => {
                 output::note(&format!("{key}\n"));
                 return Ok(Some(key));
             }
-            Pressed::Key(_) | Pressed::Other => output::note("press one of the keys above\n"),
+            KeyPress::Key(_) | KeyPress::Other => output::note("press one of the keys above\n"),
         }
     }
     Ok(None)

@@ -24,7 +24,7 @@ const CTRL_D: u8 = 0x04;
 const BACKSPACE: [u8; 2] = [0x08, 0x7f];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pressed {
+pub(crate) enum KeyPress {
     Key(char),
     /// Ctrl-C, Ctrl-D, a signal, or the terminal went away.
     End,
@@ -33,7 +33,7 @@ pub(crate) enum Pressed {
 }
 
 /// Asks, and waits for one key.
-pub(crate) fn press(ask: impl FnOnce()) -> io::Result<Pressed> {
+pub(crate) fn press(ask: impl FnOnce()) -> io::Result<KeyPress> {
     let terminal = KeyMode::enter(Echo::Off)?;
     ask();
     let mut bytes = [0; 64];
@@ -42,15 +42,15 @@ pub(crate) fn press(ask: impl FnOnce()) -> io::Result<Pressed> {
 }
 
 /// Interprets the bytes of one read.
-fn meaning(bytes: &[u8]) -> Pressed {
+fn meaning(bytes: &[u8]) -> KeyPress {
     match bytes {
-        [] | [CTRL_C | CTRL_D] => Pressed::End,
+        [] | [CTRL_C | CTRL_D] => KeyPress::End,
         bytes => {
             match std::str::from_utf8(bytes).ok().map(|text| (text.chars().next(), text.chars().count())) {
                 Some((Some(key), 1)) if !key.is_control() || key == '\n' => {
-                    Pressed::Key(key.to_ascii_lowercase())
+                    KeyPress::Key(key.to_ascii_lowercase())
                 }
-                _ => Pressed::Other,
+                _ => KeyPress::Other,
             }
         }
     }
@@ -185,16 +185,16 @@ mod tests {
 
     #[test]
     fn one_key_is_an_answer_and_a_pasted_text_is_none() {
-        assert_eq!(meaning(b"a"), Pressed::Key('a'));
-        assert_eq!(meaning(b"A"), Pressed::Key('a'));
-        assert_eq!(meaning("é".as_bytes()), Pressed::Key('é'));
-        assert_eq!(meaning(b"\n"), Pressed::Key('\n'));
-        assert_eq!(meaning(b"approve"), Pressed::Other);
-        assert_eq!(meaning(b"\x1b[A"), Pressed::Other);
-        assert_eq!(meaning(b"\x1b"), Pressed::Other);
-        assert_eq!(meaning(b"\xff"), Pressed::Other);
+        assert_eq!(meaning(b"a"), KeyPress::Key('a'));
+        assert_eq!(meaning(b"A"), KeyPress::Key('a'));
+        assert_eq!(meaning("é".as_bytes()), KeyPress::Key('é'));
+        assert_eq!(meaning(b"\n"), KeyPress::Key('\n'));
+        assert_eq!(meaning(b"approve"), KeyPress::Other);
+        assert_eq!(meaning(b"\x1b[A"), KeyPress::Other);
+        assert_eq!(meaning(b"\x1b"), KeyPress::Other);
+        assert_eq!(meaning(b"\xff"), KeyPress::Other);
         for end in [b"".as_slice(), &[CTRL_C], &[CTRL_D]] {
-            assert_eq!(meaning(end), Pressed::End);
+            assert_eq!(meaning(end), KeyPress::End);
         }
     }
 

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::command_error::CommandError;
-use crate::escape::{Escaped, Passing, escaped, escaped_line};
+use crate::escape::{EscapeMode, Escaped, escaped, escaped_line};
 use crate::exit::Exit;
 use crate::failure::{About, Failure};
 use crate::usage::{self, KnownCommand};
@@ -108,13 +108,13 @@ pub(crate) type Out = BufWriter<Escaped<io::StdoutLock<'static>>>;
 
 /// Prints a result: unchanged in a pipe, escaped on a terminal.
 pub(crate) fn print(write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), Failure> {
-    print_as(Passing::Text, write)
+    print_as(EscapeMode::Text, write)
 }
 
-fn print_as(on_terminal: Passing, write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), Failure> {
+fn print_as(on_terminal: EscapeMode, write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), Failure> {
     let stdout = io::stdout().lock();
-    let passing = if stdout.is_terminal() { on_terminal } else { Passing::Raw };
-    let mut out = BufWriter::with_capacity(256 * 1024, Escaped::new(stdout, passing));
+    let mode = if stdout.is_terminal() { on_terminal } else { EscapeMode::Raw };
+    let mut out = BufWriter::with_capacity(256 * 1024, Escaped::new(stdout, mode));
     write(&mut out)
         .and_then(|()| out.flush())
         .and_then(|()| out.get_mut().finish())
@@ -122,7 +122,7 @@ fn print_as(on_terminal: Passing, write: impl FnOnce(&mut Out) -> io::Result<()>
 }
 
 fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    print_as(Passing::Json, |out| {
+    print_as(EscapeMode::Json, |out| {
         serde_json::to_writer(&mut *out, value)?;
         out.write_all(b"\n")
     })
@@ -181,9 +181,9 @@ pub(crate) fn note_styled(parts: &[Span]) {
     let is_terminal = is_watched();
     let mut out = anstream::stderr().lock();
     for (style, text) in parts {
-        let passing = if is_terminal { Passing::Text } else { Passing::Raw };
+        let mode = if is_terminal { EscapeMode::Text } else { EscapeMode::Raw };
         let written = write!(out, "{style}").and_then(|()| {
-            let mut escaped = Escaped::new(&mut out, passing);
+            let mut escaped = Escaped::new(&mut out, mode);
             escaped.write_all(text.as_bytes()).and_then(|()| escaped.finish())
         });
         drop(written.and_then(|()| write!(out, "{style:#}")));
@@ -325,7 +325,7 @@ fn print_help(error: &clap::Error) -> io::Result<()> {
     }
     let text = error.render().ansi().to_string();
     let write = |out: &mut dyn Write| {
-        let mut escaped = Escaped::new(out, Passing::Styled);
+        let mut escaped = Escaped::new(out, EscapeMode::Styled);
         escaped.write_all(text.as_bytes()).and_then(|()| escaped.finish())
     };
     if error.use_stderr() {

@@ -6,7 +6,7 @@ use aiwf_engine::Engine;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::failure::Failure;
-use crate::key_press::{self, Pressed};
+use crate::key_press::{self, KeyPress};
 use crate::output::{self, Screen, Span};
 
 /// The rows that the question below a text takes.
@@ -32,7 +32,7 @@ pub(crate) fn show(engine: &Engine, spans: &[Span]) -> Result<(), Failure> {
         if number < n_pages {
             let pressed = key_press::press(ask);
             output::note("\n");
-            if matches!(pressed, Err(_) | Ok(Pressed::End | Pressed::Key('q'))) {
+            if matches!(pressed, Err(_) | Ok(KeyPress::End | KeyPress::Key('q'))) {
                 break;
             }
         }

@@ -1,5 +1,4 @@
 //! Resolves provider names: builds the settings with which `aiwf-provider` opens them.
-//! `aiwf-provider` can open.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use aiwf_prompt::fenced;
 use aiwf_session::{Actor, CommentSubject, NewComment, PhaseSpec};
 
-use super::comments::{CommentPlace, LineFate, Places, subject_name};
+use super::comments::{CommentPlace, LineChange, Places, subject_name};
 use super::open_session::{OpenSession, UNKNOWN_PERSON};
 use super::versions::by_whom;
 use crate::session::session_error::SessionError;
@@ -87,19 +87,19 @@ fn heading(comment: &NewComment, was_on: &str, place: &CommentPlace) -> String {
         if lines.first == lines.last { format!("line {lines}") } else { format!("lines {lines}") }
     };
     match (comment.lines, place.lines, place.fate) {
-        (None, _, LineFate::Deleted) => format!("{was_on} (no longer part of the changes)"),
+        (None, _, LineChange::Deleted) => format!("{was_on} (no longer part of the changes)"),
         (None, ..) => place.on.clone(),
-        (Some(was), _, LineFate::Deleted) if place.on == was_on => {
+        (Some(was), _, LineChange::Deleted) if place.on == was_on => {
             format!("{was_on}, {} (deleted)", lines(was))
         }
-        (Some(was), None, _) | (Some(was), _, LineFate::Deleted) => {
+        (Some(was), None, _) | (Some(was), _, LineChange::Deleted) => {
             format!("{was_on}, {} (deleted in {})", lines(was), place.on)
         }
-        (Some(_), Some(now), LineFate::Unchanged) => format!("{}, {}", place.on, lines(now)),
-        (Some(_), Some(now), LineFate::Edited) if place.on == was_on => {
+        (Some(_), Some(now), LineChange::Unchanged) => format!("{}, {}", place.on, lines(now)),
+        (Some(_), Some(now), LineChange::Edited) if place.on == was_on => {
             format!("{}, {} (edited since)", place.on, lines(now))
         }
-        (Some(_), Some(now), LineFate::Edited) => {
+        (Some(_), Some(now), LineChange::Edited) => {
             format!("{}, {} (edited since {was_on})", place.on, lines(now))
         }
     }

@@ -84,13 +84,13 @@ pub struct CommentPlace {
     /// `None` for a comment on all of it, or if the lines are deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<LineRange>,
-    pub fate: LineFate,
+    pub fate: LineChange,
 }
 
 /// What became of the lines of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LineFate {
+pub enum LineChange {
     Unchanged,
     Edited,
     Deleted,
@@ -342,13 +342,13 @@ impl<'s> Places<'s> {
                 place = original;
             }
             let fate = match place {
-                _ if on.is_none() => LineFate::Deleted,
-                None | Some(Place::Unchanged { .. }) => LineFate::Unchanged,
-                Some(Place::Edited { .. }) => LineFate::Edited,
-                Some(Place::Deleted) => LineFate::Deleted,
+                _ if on.is_none() => LineChange::Deleted,
+                None | Some(Place::Unchanged { .. }) => LineChange::Unchanged,
+                Some(Place::Edited { .. }) => LineChange::Edited,
+                Some(Place::Deleted) => LineChange::Deleted,
             };
             let on = on.clone().unwrap_or_else(|| subject_name(state, &comment.on));
-            let lines = place.and_then(Place::lines).filter(|_| fate != LineFate::Deleted);
+            let lines = place.and_then(Place::lines).filter(|_| fate != LineChange::Deleted);
             places.insert(comment.number, CommentPlace { on, lines, fate });
         }
         Ok(Self { state, places })
@@ -358,7 +358,7 @@ impl<'s> Places<'s> {
         self.places.get(&comment.number).cloned().unwrap_or_else(|| CommentPlace {
             on: subject_name(self.state, &comment.on),
             lines: comment.lines,
-            fate: LineFate::Unchanged,
+            fate: LineChange::Unchanged,
         })
     }
 }

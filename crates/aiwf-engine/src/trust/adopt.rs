@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use aiwf_config::Settings;
 use aiwf_session::{Approver, Event, GateSetting, Setup, State};
-use aiwf_store::{Line, Standing};
+use aiwf_store::{Line, RecordMatch};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -123,7 +123,7 @@ impl Engine {
         Adoption {
             kind,
             id,
-            is_trusted: matches!(standing, Some(Standing::Known(_))),
+            is_trusted: matches!(standing, Some(RecordMatch::Known(_))),
             problem: problem.map(|problem| problem.to_string()),
             about: String::new(),
             created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),

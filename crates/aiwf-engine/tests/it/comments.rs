@@ -4,7 +4,7 @@ use aiwf_engine::config::{Flags, Settings};
 use aiwf_engine::machine::{Resolution, Surface, VersionName};
 use aiwf_engine::{
     ApplyOptions, ApproveOptions, CommentFilter, CommentReport, CommentTarget, Commented, Decided, Engine,
-    LineFate, NewRequest, SessionError, SessionReport, SessionStatus, event_texts,
+    LineChange, NewRequest, SessionError, SessionReport, SessionStatus, event_texts,
 };
 
 use crate::driver::{PLAN, Session, yes};
@@ -241,7 +241,7 @@ fn a_comment_on_a_changed_file_follows_it_and_reaches_those_who_write_and_judge(
         model.prompts()[2]
     );
     let comments = engine.comments(Some(id), CommentFilter::Open).unwrap();
-    assert_eq!(comments[0].now.fate, LineFate::Unchanged);
+    assert_eq!(comments[0].now.fate, LineChange::Unchanged);
     let missing = CommentTarget::parse("src/none.py:1").unwrap();
     assert!(matches!(engine.add_comment(Some(id), &missing, "x"), Err(SessionError::NoArtifact { .. })));
     let far = CommentTarget::parse("src/list.py:99").unwrap();

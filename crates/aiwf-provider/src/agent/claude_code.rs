@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 
 use serde_json::{Value, json};
 
-use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
+use super::agent_output::{AgentOutput, Events, Fold, JsonLines, count_at, text_at};
 use super::installed::{self, CLAUDE_CODE, Depth, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text};
 use super::{Dialect, program_of};
@@ -151,30 +151,30 @@ fn hand_over(call: &Call<'_>, invocation: &mut Invocation) {
 pub(crate) struct ClaudeEvents;
 
 impl Events for ClaudeEvents {
-    fn event(&mut self, event: &Value, heard: &mut Heard) {
+    fn event(&mut self, event: &Value, output: &mut AgentOutput) {
         match text_at(event, "/type") {
             Some("system") if text_at(event, "/subtype") == Some("init") => {
-                heard.model = text_at(event, "/model").map(str::to_owned);
+                output.model = text_at(event, "/model").map(str::to_owned);
             }
             // Said when something of a limit changes, and a limit that is not reached ends no call.
             Some("rate_limit_event") if text_at(event, "/rate_limit_info/status") == Some("rejected") => {
-                heard.details = event.pointer("/rate_limit_info").map(Value::to_string);
+                output.details = event.pointer("/rate_limit_info").map(Value::to_string);
             }
-            Some("result") => result(event, heard),
+            Some("result") => result(event, output),
             Some(_) | None => {}
         }
     }
 }
 
-fn result(event: &Value, heard: &mut Heard) {
-    heard.is_whole = true;
-    heard.usage = usage(event);
+fn result(event: &Value, output: &mut AgentOutput) {
+    output.is_whole = true;
+    output.usage = usage(event);
     let models = event.pointer("/modelUsage").and_then(Value::as_object);
     if let Some(model) = models.filter(|models| models.len() == 1).and_then(|models| models.keys().next()) {
-        heard.model = Some(model.clone());
+        output.model = Some(model.clone());
     }
     let denials = event.pointer("/permission_denials").and_then(Value::as_array);
-    heard.notes.extend(denials.into_iter().flatten().map(denial));
+    output.notes.extend(denials.into_iter().flatten().map(denial));
     let text = text_at(event, "/result").unwrap_or_default();
     let subtype = text_at(event, "/subtype").unwrap_or_default();
     let is_error = event.pointer("/is_error").and_then(Value::as_bool).unwrap_or(subtype != "success");
@@ -184,9 +184,9 @@ fn result(event: &Value, heard: &mut Heard) {
     if is_error || subtype.starts_with("error") || no_turn || is_limit {
         // `success` says nothing here: it stays when a call failed.
         let words = Some(text).filter(|text| !text.trim().is_empty());
-        heard.fail(words.unwrap_or(if no_turn { "it did not ask its model" } else { subtype }));
+        output.fail(words.unwrap_or(if no_turn { "it did not ask its model" } else { subtype }));
     } else {
-        heard.say_anew(text);
+        output.say_anew(text);
     }
 }
 
@@ -194,7 +194,7 @@ fn denial(denial: &Value) -> String {
     let tool = text_at(denial, "/tool_name").unwrap_or("a tool");
     let path = text_at(denial, "/tool_input/file_path").or_else(|| text_at(denial, "/tool_input/command"));
     match path {
-        Some(path) => format!("`{tool}` was denied: {}", super::heard::shown(path)),
+        Some(path) => format!("`{tool}` was denied: {}", super::agent_output::shown(path)),
         None => format!("`{tool}` was denied"),
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
+use super::agent_output::{AgentOutput, Events, Fold, JsonLines, count_at, text_at};
 use super::installed::{self, CODEX, Depth, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text, untrimmed};
 use super::{Dialect, program_of};
@@ -168,34 +168,34 @@ fn hand_over(call: &Call<'_>, invocation: &mut Invocation) {
 pub(crate) struct CodexEvents;
 
 impl Events for CodexEvents {
-    fn event(&mut self, event: &Value, heard: &mut Heard) {
+    fn event(&mut self, event: &Value, output: &mut AgentOutput) {
         match text_at(event, "/type") {
-            Some("item.completed") => item(event, heard),
+            Some("item.completed") => item(event, output),
             // Said for every attempt, the failed ones too: only the end of the turn tells whether it mattered.
-            Some("error") => heard.complaint = text_at(event, "/message").map(str::to_owned),
+            Some("error") => output.complaint = text_at(event, "/message").map(str::to_owned),
             Some("turn.completed") => {
-                heard.is_whole = true;
+                output.is_whole = true;
                 // It may take seconds to go, for things that are not about the reply.
-                heard.is_done = true;
-                heard.usage = usage(event).or(heard.usage.take());
+                output.is_done = true;
+                output.usage = usage(event).or(output.usage.take());
             }
             Some("turn.failed") => {
                 let words = text_at(event, "/error/message").or_else(|| text_at(event, "/error"));
-                heard.fail(words.unwrap_or_default());
-                heard.is_done = true;
+                output.fail(words.unwrap_or_default());
+                output.is_done = true;
             }
             Some(_) | None => {}
         }
     }
 }
 
-fn item(event: &Value, heard: &mut Heard) {
+fn item(event: &Value, output: &mut AgentOutput) {
     match text_at(event, "/item/type") {
         // Each message stands for those before it: what it says while it works is not the reply.
-        Some("agent_message") => heard.say_anew(text_at(event, "/item/text").unwrap_or_default()),
+        Some("agent_message") => output.say_anew(text_at(event, "/item/text").unwrap_or_default()),
         Some("error") => {
             if let Some(message) = text_at(event, "/item/message").or_else(|| text_at(event, "/item/text")) {
-                heard.notes.push(super::heard::shown(message));
+                output.notes.push(super::agent_output::shown(message));
             }
         }
         Some(_) | None => {}

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::Dialect;
-use super::heard::{Flaw, Fold, Heard};
+use super::agent_output::{AgentOutput, Fold, ReplyFault};
 use super::installed::{self, Depth, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text};
 use crate::ask::Request;
@@ -210,7 +210,7 @@ impl Utf8 {
 }
 
 impl Fold for Utf8 {
-    fn bytes(&mut self, bytes: &[u8], heard: &mut Heard) -> Result<(), AskError> {
+    fn bytes(&mut self, bytes: &[u8], output: &mut AgentOutput) -> Result<(), AskError> {
         let mut joined = std::mem::take(&mut self.start);
         let start_at = self.n_bytes;
         joined.extend_from_slice(bytes);
@@ -221,12 +221,12 @@ impl Fold for Utf8 {
         self.start = joined.split_off(n_valid);
         self.n_bytes += n_valid;
         // Invariant: the bytes up to there were just found to be valid.
-        heard.say(&String::from_utf8(joined).unwrap_or_default());
+        output.say(&String::from_utf8(joined).unwrap_or_default());
         if is_wrong { Err(self.malformed(start_at + n_valid)) } else { Ok(()) }
     }
 
-    fn end(&mut self, heard: &mut Heard) -> Result<(), AskError> {
-        heard.is_whole = true;
+    fn end(&mut self, output: &mut AgentOutput) -> Result<(), AskError> {
+        output.is_whole = true;
         if self.start.is_empty() { Ok(()) } else { Err(self.malformed(self.n_bytes)) }
     }
 }
@@ -240,18 +240,18 @@ struct JsonText {
 }
 
 impl Fold for JsonText {
-    fn bytes(&mut self, bytes: &[u8], _: &mut Heard) -> Result<(), AskError> {
+    fn bytes(&mut self, bytes: &[u8], _: &mut AgentOutput) -> Result<(), AskError> {
         self.printed.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn end(&mut self, heard: &mut Heard) -> Result<(), AskError> {
-        heard.is_whole = true;
+    fn end(&mut self, output: &mut AgentOutput) -> Result<(), AskError> {
+        output.is_whole = true;
         let found: Result<serde_json::Value, _> = serde_json::from_slice(&self.printed);
         let complaint = match &found {
             Ok(found) => match found.pointer(&self.pointer) {
                 Some(serde_json::Value::String(text)) => {
-                    heard.say(text);
+                    output.say(text);
                     return Ok(());
                 }
                 Some(_) => format!("there is no text at `{}`", self.pointer),
@@ -259,7 +259,7 @@ impl Fold for JsonText {
             },
             Err(error) => format!("it is not JSON: {error}"),
         };
-        heard.flaw = Some(Flaw::Malformed(complaint));
+        output.fault = Some(ReplyFault::Malformed(complaint));
         Ok(())
     }
 }
@@ -275,19 +275,19 @@ struct WrittenFile {
 }
 
 impl Fold for WrittenFile {
-    fn bytes(&mut self, _: &[u8], _: &mut Heard) -> Result<(), AskError> {
+    fn bytes(&mut self, _: &[u8], _: &mut AgentOutput) -> Result<(), AskError> {
         Ok(())
     }
 
-    fn end(&mut self, heard: &mut Heard) -> Result<(), AskError> {
-        heard.is_whole = true;
+    fn end(&mut self, output: &mut AgentOutput) -> Result<(), AskError> {
+        output.is_whole = true;
         let has_bytes = self.path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0);
         if !has_bytes {
-            heard.flaw = Some(Flaw::Missing("it wrote no reply to the response path".to_owned()));
+            output.fault = Some(ReplyFault::Missing("it wrote no reply to the response path".to_owned()));
             return Ok(());
         }
         if !self.is_ours {
-            heard.has_text = true;
+            output.has_text = true;
             return Ok(());
         }
         let mut bytes = Vec::new();
@@ -297,8 +297,8 @@ impl Fold for WrittenFile {
             return Err(AskError::TooLarge { provider: self.provider.clone(), limit: self.max_bytes });
         }
         let mut text = Utf8 { provider: self.provider.clone(), ..Utf8::default() };
-        text.bytes(&bytes, heard)?;
-        text.end(heard)
+        text.bytes(&bytes, output)?;
+        text.end(output)
     }
 }
 
@@ -307,7 +307,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::agent::heard::Step;
+    use crate::agent::agent_output::Step;
 
     proptest! {
         #[test]
@@ -319,17 +319,17 @@ mod tests {
             sizes in prop::collection::vec(1_usize..7, 1..6),
         ) {
             let mut fold = Utf8::default();
-            let mut heard = Heard::default();
+            let mut output = AgentOutput::default();
             let mut sizes = sizes.into_iter().cycle();
             let mut rest = bytes.as_slice();
             let mut folded = Ok(());
             while folded.is_ok() && !rest.is_empty() {
                 let (chunk, after) = rest.split_at(sizes.next().unwrap_or(1).min(rest.len()));
-                folded = fold.bytes(chunk, &mut heard);
+                folded = fold.bytes(chunk, &mut output);
                 rest = after;
             }
-            let folded = folded.and_then(|()| fold.end(&mut heard));
-            let text: String = heard
+            let folded = folded.and_then(|()| fold.end(&mut output));
+            let text: String = output
                 .steps
                 .iter()
                 .map(|step| match step {

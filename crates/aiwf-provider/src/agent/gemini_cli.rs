@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::heard::{Events, Fold, Heard, JsonLines, Step, count_at, text_at};
+use super::agent_output::{AgentOutput, Events, Fold, JsonLines, Step, count_at, text_at};
 use super::installed::{self, Depth, GEMINI_CLI, InstalledProgram};
 use super::invocation::{Call, Invocation, position, prompt_text, untrimmed};
 use super::{Dialect, program_of};
@@ -220,42 +220,42 @@ impl GeminiEvents {
         }
     }
 
-    fn answered(&mut self, id: u64, event: &Value, heard: &mut Heard) {
+    fn answered(&mut self, id: u64, event: &Value, output: &mut AgentOutput) {
         if let Some(error) = event.pointer("/error") {
-            heard.details = Some(error.to_string());
-            heard.fail(&words(error));
-            heard.is_done = true;
+            output.details = Some(error.to_string());
+            output.fail(&words(error));
+            output.is_done = true;
             return;
         }
         match id {
             INITIALIZE => {
                 let params = json!({ "cwd": self.directory, "mcpServers": [] });
-                heard.steps.push(Step::Send(message(NEW_SESSION, "session/new", &params)));
+                output.steps.push(Step::Send(message(NEW_SESSION, "session/new", &params)));
             }
             NEW_SESSION => {
                 let Some(session) = text_at(event, "/result/sessionId") else {
-                    heard.fail("it did not open a session");
-                    heard.is_done = true;
+                    output.fail("it did not open a session");
+                    output.is_done = true;
                     return;
                 };
-                let params = json!({ "sessionId": session, "prompt": self.blocks(heard) });
-                heard.steps.push(Step::Send(message(PROMPT, "session/prompt", &params)));
+                let params = json!({ "sessionId": session, "prompt": self.blocks(output) });
+                output.steps.push(Step::Send(message(PROMPT, "session/prompt", &params)));
                 // Only what is said from here on answers the prompt.
                 self.is_asked = true;
                 self.prompt = String::new();
             }
-            PROMPT => finished(event, heard),
+            PROMPT => finished(event, output),
             _ => {}
         }
     }
 
     /// The prompt as one block; before one that begins like a command stands a block that keeps it from being run.
-    fn blocks(&self, heard: &mut Heard) -> Value {
+    fn blocks(&self, output: &mut AgentOutput) -> Value {
         let block = json!({ "type": "text", "text": self.prompt });
         let start =
             self.prompt.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
         if start.starts_with(['/', '$']) {
-            heard
+            output
                 .notes
                 .push("the prompt starts like a command, so a zero-width space was put before it".to_owned());
             return json!([{ "type": "text", "text": "\u{200b}" }, block]);
@@ -263,15 +263,15 @@ impl GeminiEvents {
         json!([block])
     }
 
-    fn update(&mut self, event: &Value, heard: &mut Heard) {
+    fn update(&mut self, event: &Value, output: &mut AgentOutput) {
         match text_at(event, "/params/update/sessionUpdate") {
             Some("agent_message_chunk") if self.is_asked => {
                 let text = text_at(event, "/params/update/content/text").unwrap_or_default();
                 if std::mem::take(&mut self.is_after_tool) {
                     // What it said before it used a tool is not the reply.
-                    heard.say_anew(text);
+                    output.say_anew(text);
                 } else {
-                    heard.say(text);
+                    output.say(text);
                 }
             }
             Some("tool_call") => self.is_after_tool = true,
@@ -280,16 +280,16 @@ impl GeminiEvents {
     }
 
     /// Nothing that needs asking is granted: what is granted at all, the policy grants.
-    fn asked(id: &Value, method: &str, event: &Value, heard: &mut Heard) {
+    fn asked(id: &Value, method: &str, event: &Value, output: &mut AgentOutput) {
         let answer = if method == "session/request_permission" {
             let title = text_at(event, "/params/toolCall/title").unwrap_or("a tool");
-            heard.notes.push(format!("`{}` was denied", super::heard::shown(title)));
+            output.notes.push(format!("`{}` was denied", super::agent_output::shown(title)));
             json!({ "jsonrpc": "2.0", "id": id, "result": { "outcome": refusal(event) } })
         } else {
             let error = json!({ "code": -32601, "message": "method not found" });
             json!({ "jsonrpc": "2.0", "id": id, "error": error })
         };
-        heard.steps.push(Step::Send(format!("{answer}\n")));
+        output.steps.push(Step::Send(format!("{answer}\n")));
     }
 }
 
@@ -304,14 +304,14 @@ fn refusal(event: &Value) -> Value {
 }
 
 impl Events for GeminiEvents {
-    fn event(&mut self, event: &Value, heard: &mut Heard) {
+    fn event(&mut self, event: &Value, output: &mut AgentOutput) {
         match (text_at(event, "/method"), event.get("id")) {
-            (Some("session/update"), _) => self.update(event, heard),
-            (Some(method), Some(id)) => Self::asked(id, method, event, heard),
+            (Some("session/update"), _) => self.update(event, output),
+            (Some(method), Some(id)) => Self::asked(id, method, event, output),
             (Some(_) | None, None) => {}
             (None, Some(id)) => {
                 if let Some(id) = id.as_u64() {
-                    self.answered(id, event, heard);
+                    self.answered(id, event, output);
                 }
             }
         }
@@ -334,21 +334,21 @@ fn words(error: &Value) -> String {
     }
 }
 
-fn finished(event: &Value, heard: &mut Heard) {
-    heard.is_done = true;
+fn finished(event: &Value, output: &mut AgentOutput) {
+    output.is_done = true;
     let quota = event.pointer("/result/_meta/quota");
-    heard.usage = quota.and_then(usage);
+    output.usage = quota.and_then(usage);
     let models = quota.and_then(|quota| quota.pointer("/model_usage")).and_then(Value::as_array);
-    heard.model =
+    output.model =
         models.and_then(|models| models.last()).and_then(|model| text_at(model, "/model")).map(str::to_owned);
     match text_at(event, "/result/stopReason") {
         // A stream that breaks off, a blocked reply and a command that ran instead all end a turn without counts.
-        Some("end_turn") if heard.usage.is_none() && quota.is_some() => {
-            heard.complaint = Some("its model was not asked, or stopped early".to_owned());
+        Some("end_turn") if output.usage.is_none() && quota.is_some() => {
+            output.complaint = Some("its model was not asked, or stopped early".to_owned());
         }
-        Some("end_turn") => heard.is_whole = true,
-        Some(reason) => heard.fail(&format!("it stopped early: {reason}")),
-        None => heard.fail("it does not say how the turn ended"),
+        Some("end_turn") => output.is_whole = true,
+        Some(reason) => output.fail(&format!("it stopped early: {reason}")),
+        None => output.fail("it does not say how the turn ended"),
     }
 }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{heard, not_started, private_dir};
+use super::{agent_output, not_started, private_dir};
 use crate::ask::Check;
 use crate::provider_setting::ProviderSetting;
 use aiwf_process::{CHUNK, ChildError, Ended, Limits, Program, Stop};
@@ -148,7 +148,7 @@ pub(crate) fn inspect(
     let retry = || format!("run `{shown} --version` yourself to see what is wrong");
     let check = match run(path.as_os_str(), &["--version"], setting) {
         Ok((printed, ended)) if ended.code == Some(0) => {
-            let line = heard::shown(printed.lines().next().unwrap_or_default());
+            let line = agent_output::shown(printed.lines().next().unwrap_or_default());
             installed.version = version_in(&line).map(str::to_owned);
             let missing = (depth == Depth::Options).then(|| missing_option(release, path, setting)).flatten();
             match missing {
@@ -161,7 +161,7 @@ pub(crate) fn inspect(
             }
         }
         Ok((_, ended)) => {
-            let words = heard::shown(&ended.stderr);
+            let words = agent_output::shown(&ended.stderr);
             Check::bad("program", format!("`{shown} --version` failed: {words}"), retry())
         }
         Err(ChildError::NotStarted(error)) => Check::bad(

@@ -24,17 +24,17 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-type Hearer = (ProgressToken, SyncSender<Progress>);
+type ProgressReceiver = (ProgressToken, SyncSender<Progress>);
 
 /// The receivers of progress reports, by call.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hearers {
-    list: Arc<Mutex<Vec<Hearer>>>,
+pub(super) struct ProgressReceivers {
+    list: Arc<Mutex<Vec<ProgressReceiver>>>,
 }
 
-impl Hearers {
-    pub(super) fn add(&self, token: ProgressToken, hearer: SyncSender<Progress>) {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner).push((token, hearer));
+impl ProgressReceivers {
+    pub(super) fn add(&self, token: ProgressToken, receiver: SyncSender<Progress>) {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner).push((token, receiver));
     }
 
     pub(super) fn remove(&self, token: &ProgressToken) {
@@ -43,9 +43,9 @@ impl Hearers {
 
     fn tell(&self, token: &ProgressToken, progress: Progress) {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, hearer)) = list.iter().find(|(other, _)| other == token) {
+        if let Some((_, receiver)) = list.iter().find(|(other, _)| other == token) {
             // A receiver that is slow or gone misses a report.
-            drop(hearer.try_send(progress));
+            drop(receiver.try_send(progress));
         }
     }
 }
@@ -55,7 +55,7 @@ impl Hearers {
 pub(super) struct Client {
     /// Incremented whenever the server announces that its tools changed.
     pub(super) list_version: Arc<AtomicU64>,
-    pub(super) hearers: Hearers,
+    pub(super) receivers: ProgressReceivers,
 }
 
 impl ClientHandler for Client {
@@ -74,6 +74,6 @@ impl ClientHandler for Client {
             total: progress.total,
             message: progress.message.as_deref().map(excerpt),
         };
-        self.hearers.tell(&progress.progress_token, told);
+        self.receivers.tell(&progress.progress_token, told);
     }
 }

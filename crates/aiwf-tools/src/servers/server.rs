@@ -117,11 +117,11 @@ impl Server {
             let handle =
                 connection.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
             let token = handle.progress_token.clone();
-            connection.client.hearers.add(token.clone(), progress);
+            connection.client.receivers.add(token.clone(), progress);
             let mut abandoned = Abandoned { peer: connection.peer.clone(), id: Some(handle.id.clone()) };
             let answer = handle.await_response().await;
             abandoned.id = None;
-            connection.client.hearers.remove(&token);
+            connection.client.receivers.remove(&token);
             answer
         };
         match timeout(within, asking).await {

@@ -6,7 +6,7 @@ use std::io::{IsTerminal as _, Write as _};
 use aiwf_engine::machine::{LineRange, Resolution, VersionName};
 use aiwf_engine::prompt::nearest;
 use aiwf_engine::{
-    CommentFilter, CommentReport, CommentState, CommentTarget, Commented, Engine, LineFate, Purpose,
+    CommentFilter, CommentReport, CommentState, CommentTarget, Commented, Engine, LineChange, Purpose,
     read_stdin,
 };
 use clap::{Args, Subcommand};
@@ -276,13 +276,13 @@ fn quoted(quoted: &str) -> String {
 fn placed(comment: &CommentReport) -> String {
     let was = with_lines(&comment.on, comment.lines);
     let now = &comment.now;
-    let is_same = now.on == comment.on && now.lines == comment.lines && now.fate == LineFate::Unchanged;
+    let is_same = now.on == comment.on && now.lines == comment.lines && now.fate == LineChange::Unchanged;
     match now.fate {
         _ if is_same => was,
-        LineFate::Unchanged => format!("{was}; now {}", with_lines(&now.on, now.lines)),
-        LineFate::Edited => format!("{was}; now {} (edited)", with_lines(&now.on, now.lines)),
-        LineFate::Deleted if now.on == comment.on => format!("{was} (deleted)"),
-        LineFate::Deleted => format!("{was}; deleted in {}", now.on),
+        LineChange::Unchanged => format!("{was}; now {}", with_lines(&now.on, now.lines)),
+        LineChange::Edited => format!("{was}; now {} (edited)", with_lines(&now.on, now.lines)),
+        LineChange::Deleted if now.on == comment.on => format!("{was} (deleted)"),
+        LineChange::Deleted => format!("{was}; deleted in {}", now.on),
     }
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result
     if args.checks.is_empty() {
         checks::offer_detected(!args.gates.is_yes(), &engine, output)?;
     }
-    let begun = engine.begin_flow(&NewRequest {
+    let created = engine.begin_flow(&NewRequest {
         flow: args.flow.clone(),
         name: args.name.clone(),
         request,
@@ -130,17 +130,17 @@ pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result
         delivery: Delivery { branch: args.branch.clone(), commits: args.commit },
         in_place: args.in_place,
     })?;
-    for warning in &begun.warnings {
+    for warning in &created.warnings {
         output::warn(warning);
     }
-    output::note(&format!("session: {}\n", begun.id));
+    output::note(&format!("session: {}\n", created.id));
     // A context that cannot be read is told when the first prompt is built.
     if let Some(context) = engine.context_report().ok().and_then(|report| report.line()) {
         output::note(&format!("context: {}\n", escaped_line(&context)));
     }
     let walk = Walk {
-        id: &begun.id,
-        begun: Begun::Request,
+        id: &created.id,
+        started_by: StartedBy::Request,
         agent: Some(&chosen.provider),
         is_unattended: args.gates.is_yes(),
         waits: args.wait,
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result
         },
     };
     walk.run(&engine, output).map_err(|failure| {
-        let failure = about_session(failure, Some(begun.id.as_str()).into(), &engine);
+        let failure = about_session(failure, Some(created.id.as_str()).into(), &engine);
         walk.with_summary(failure, &engine)
     })
 }
@@ -182,7 +182,7 @@ const REQUEST_TEMPLATE: &str =
 
 /// The command that started a walk; it decides how the walk ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum StartedBy {
     /// A request: the end is a summary, and whatever waits ends with the exit code for waiting.
     Request,
     /// The command `run`.
@@ -194,7 +194,7 @@ pub(crate) enum Begun {
 /// A session that is walked to a decision or to its end.
 pub(crate) struct Walk<'w> {
     pub(crate) id: &'w str,
-    pub(crate) begun: Begun,
+    pub(crate) started_by: StartedBy,
     /// Who does the work, if this command chose; otherwise the provider of the current phase is reported.
     pub(crate) agent: Option<&'w str>,
     /// Whether no person can decide: the walk then stops where one is needed, and applies the result at the end.
@@ -261,9 +261,11 @@ impl Walk<'_> {
         if self.copies {
             copy_for_chat(engine, report);
         }
-        let exit = match (self.begun, report.status) {
-            (Begun::Run | Begun::Approve, SessionStatus::Rejected) => Exit::Refused,
-            (Begun::Approve, SessionStatus::Waiting | SessionStatus::Complete) if has_decided => Exit::Done,
+        let exit = match (self.started_by, report.status) {
+            (StartedBy::Run | StartedBy::Approve, SessionStatus::Rejected) => Exit::Refused,
+            (StartedBy::Approve, SessionStatus::Waiting | SessionStatus::Complete) if has_decided => {
+                Exit::Done
+            }
             _ => Exit::Waiting,
         };
         if output.is_json() {
@@ -280,9 +282,9 @@ impl Walk<'_> {
         let change = report.change.as_ref();
         let makes_files = change.is_some_and(|change| change.has_changes() && !change.applied);
         if !makes_files {
-            return match self.begun {
-                Begun::Request => self.print_end(engine, output, report, None),
-                Begun::Run | Begun::Approve => session_output::report(report, output, Exit::Done),
+            return match self.started_by {
+                StartedBy::Request => self.print_end(engine, output, report, None),
+                StartedBy::Run | StartedBy::Approve => session_output::report(report, output, Exit::Done),
             };
         }
         let mut options = self.apply.clone();

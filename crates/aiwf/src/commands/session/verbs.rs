@@ -16,7 +16,7 @@ use crate::call_args::{CallArgs, ContinueArgs, GateArgs, SwitchArgs, reporting};
 use crate::clipboard;
 use crate::commands::apply::{apply, undo};
 use crate::commands::comment;
-use crate::commands::r#do::{Begun, Walk, copy_for_chat};
+use crate::commands::r#do::{StartedBy, Walk, copy_for_chat};
 use crate::commands::journal::{events, verify};
 use crate::commands::list;
 use crate::commands::show::{named_artifact, show, shown};
@@ -114,7 +114,7 @@ fn run_on(
     let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(continuing.yes);
     let engine = continuing.switching().engine(engine, session.given())?;
     if !continuing.yes && continuing.provider.is_none() && can_talk(call, output) {
-        return in_dialogue(session, Begun::Run, continuing.switching().wait, &engine, output);
+        return in_dialogue(session, StartedBy::Run, continuing.switching().wait, &engine, output);
     }
     let done = engine.run_session_with(session.given(), continuing.provider.as_deref());
     let decided = continuing.switching().waiting(&engine, session.given(), done)?;
@@ -128,7 +128,7 @@ fn approve(args: &ApproveArgs, engine: &Engine, output: &Output<'_>) -> Result<E
     let engine = args.prompt.engine(args.servers.engine(args.call.engine(&engine)));
     let engine = args.switching.engine(engine, given)?;
     if args.decides_nothing() && can_talk(&args.call, output) {
-        return in_dialogue(&args.session, Begun::Approve, false, &engine, output);
+        return in_dialogue(&args.session, StartedBy::Approve, false, &engine, output);
     }
     let decided = match (args.rebind, args.accept, args.max_iterations) {
         (true, ..) => engine.rebind(given)?,
@@ -240,7 +240,7 @@ fn can_talk(call: &CallArgs, output: &Output<'_>) -> bool {
 /// Walks a session in the dialogue of a terminal.
 fn in_dialogue(
     session: &SessionId,
-    begun: Begun,
+    started_by: StartedBy,
     waits: bool,
     engine: &Engine,
     output: &Output<'_>,
@@ -248,7 +248,7 @@ fn in_dialogue(
     let (id, _) = engine.resolve_session(session.given(), Purpose::Continue)?;
     let walk = Walk {
         id: &id,
-        begun,
+        started_by,
         agent: None,
         is_unattended: false,
         waits,

@@ -28,26 +28,26 @@ fn folds() -> Vec<Box<dyn Fold>> {
     ]
 }
 
-/// What is heard of some output in chunks of these sizes; the steps as the text they leave.
-fn heard(mut fold: Box<dyn Fold>, output: &[u8], sizes: &[usize]) -> (Heard, String) {
-    let mut heard = Heard::default();
+/// What is output of some output in chunks of these sizes; the steps as the text they leave.
+fn output(mut fold: Box<dyn Fold>, output: &[u8], sizes: &[usize]) -> (AgentOutput, String) {
+    let mut output = AgentOutput::default();
     let mut rest = output;
     let mut sizes = sizes.iter().copied().cycle();
     while !rest.is_empty() {
         let (chunk, after) = rest.split_at(sizes.next().unwrap_or(1).clamp(1, rest.len()));
-        fold.bytes(chunk, &mut heard).unwrap();
+        fold.bytes(chunk, &mut output).unwrap();
         rest = after;
     }
-    fold.end(&mut heard).unwrap();
+    fold.end(&mut output).unwrap();
     let mut text = String::new();
-    for step in &heard.steps {
+    for step in &output.steps {
         match step {
             Step::Text(more) => text.push_str(more),
             Step::Restart => text.clear(),
             Step::Send(_) => {}
         }
     }
-    (heard, text)
+    (output, text)
 }
 
 fn line() -> impl Strategy<Value = Vec<u8>> {
@@ -87,8 +87,8 @@ proptest! {
         sizes in prop::collection::vec(1_usize..40, 1..6),
     ) {
         let output = lines.join(&b'\n');
-        let whole = folds().into_iter().map(|fold| heard(fold, &output, &[usize::MAX]));
-        let chunked = folds().into_iter().map(|fold| heard(fold, &output, &sizes));
+        let whole = folds().into_iter().map(|fold| output(fold, &output, &[usize::MAX]));
+        let chunked = folds().into_iter().map(|fold| output(fold, &output, &sizes));
         for (whole, chunked) in whole.zip(chunked) {
             prop_assert_eq!(whole, chunked);
         }

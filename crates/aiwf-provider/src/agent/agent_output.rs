@@ -27,7 +27,7 @@ pub(crate) enum Step {
 
 /// A problem with the reply of a program that exited normally.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Flaw {
+pub(crate) enum ReplyFault {
     /// The reply is missing where it should be.
     Missing(String),
     /// The reply cannot be parsed.
@@ -36,8 +36,8 @@ pub(crate) enum Flaw {
 
 /// The parsed output so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing that was heard or not")]
-pub(crate) struct Heard {
+#[expect(clippy::struct_excessive_bools, reason = "each is one fact about the output")]
+pub(crate) struct AgentOutput {
     /// Steps to perform now.
     pub(crate) steps: Vec<Step>,
     pub(crate) usage: Option<Usage>,
@@ -50,7 +50,7 @@ pub(crate) struct Heard {
     /// A message about a problem that may or may not matter.
     pub(crate) complaint: Option<String>,
     /// A problem with the reply. The exit of the program is judged first, because it says more.
-    pub(crate) flaw: Option<Flaw>,
+    pub(crate) fault: Option<ReplyFault>,
     /// Whether any text of the reply arrived.
     pub(crate) has_said: bool,
     /// Whether the reply contains more than white space.
@@ -61,7 +61,7 @@ pub(crate) struct Heard {
     pub(crate) is_done: bool,
 }
 
-impl Heard {
+impl AgentOutput {
     /// Adds text to the reply.
     pub(crate) fn say(&mut self, text: &str) {
         if !text.is_empty() {
@@ -90,16 +90,16 @@ impl Heard {
 /// Parses an agent's output.
 pub(crate) trait Fold {
     /// Takes a chunk of any size.
-    fn bytes(&mut self, bytes: &[u8], heard: &mut Heard) -> Result<(), AskError>;
+    fn bytes(&mut self, bytes: &[u8], output: &mut AgentOutput) -> Result<(), AskError>;
 
     /// Called at the end of the output.
-    fn end(&mut self, heard: &mut Heard) -> Result<(), AskError>;
+    fn end(&mut self, output: &mut AgentOutput) -> Result<(), AskError>;
 }
 
 /// Handles the events of one agent's format.
 pub(crate) trait Events {
     /// Handles an event; unknown ones change nothing.
-    fn event(&mut self, event: &Value, heard: &mut Heard);
+    fn event(&mut self, event: &Value, output: &mut AgentOutput);
 }
 
 /// Turns lines of JSON into events; other lines are ignored.
@@ -115,27 +115,27 @@ impl<E: Events> JsonLines<E> {
         Self { events, line: Vec::new() }
     }
 
-    fn finish_line(&mut self, heard: &mut Heard) {
+    fn finish_line(&mut self, output: &mut AgentOutput) {
         let line = std::mem::take(&mut self.line);
         if let Ok(event @ Value::Object(_)) = serde_json::from_str(&String::from_utf8_lossy(&line)) {
-            self.events.event(&event, heard);
+            self.events.event(&event, output);
         }
     }
 }
 
 impl<E: Events> Fold for JsonLines<E> {
-    fn bytes(&mut self, bytes: &[u8], heard: &mut Heard) -> Result<(), AskError> {
+    fn bytes(&mut self, bytes: &[u8], output: &mut AgentOutput) -> Result<(), AskError> {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(piece);
             if piece.ends_with(b"\n") {
-                self.finish_line(heard);
+                self.finish_line(output);
             }
         }
         Ok(())
     }
 
-    fn end(&mut self, heard: &mut Heard) -> Result<(), AskError> {
-        self.finish_line(heard);
+    fn end(&mut self, output: &mut AgentOutput) -> Result<(), AskError> {
+        self.finish_line(output);
         Ok(())
     }
 }
@@ -162,11 +162,11 @@ pub(crate) struct Judge<'a> {
 
 impl Judge<'_> {
     /// Returns the reply, or the error: first the agent's own failure, then its exit, then a missing reply.
-    pub(crate) fn judge(&self, heard: Heard, ended: &Ended) -> Result<Reply, AskError> {
+    pub(crate) fn judge(&self, output: AgentOutput, ended: &Ended) -> Result<Reply, AskError> {
         let provider = self.provider.to_owned();
-        let usage = heard.usage.clone().map(Box::new);
+        let usage = output.usage.clone().map(Box::new);
         let limit_reached = |words: &str| {
-            let limit = (self.limit)(words, heard.details.as_deref())?;
+            let limit = (self.limit)(words, output.details.as_deref())?;
             // The number after a bar is the time, which the error already contains.
             let message = shown(words);
             let message = message.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -183,35 +183,35 @@ impl Judge<'_> {
             AskError::Failed { provider: provider.clone(), message, advice, usage: usage.clone() }
         };
         // An agent that reported that it is done need not exit by itself.
-        let is_clean = ended.code == Some(0) || (heard.is_done && ended.is_our_doing);
-        if let Some(words) = heard.failure {
+        let is_clean = ended.code == Some(0) || (output.is_done && ended.is_our_doing);
+        if let Some(words) = output.failure {
             return Err(failed(words));
         }
         if !is_clean {
-            return Err(failed(exit_words(heard.complaint.as_deref(), ended)));
+            return Err(failed(exit_words(output.complaint.as_deref(), ended)));
         }
-        match heard.flaw {
-            Some(Flaw::Missing(message)) => return Err(failed(message)),
-            Some(Flaw::Malformed(message)) => return Err(AskError::Malformed { provider, message }),
+        match output.fault {
+            Some(ReplyFault::Missing(message)) => return Err(failed(message)),
+            Some(ReplyFault::Malformed(message)) => return Err(AskError::Malformed { provider, message }),
             None => {}
         }
-        if !heard.is_whole {
-            if let Some(error) = heard.complaint.as_deref().and_then(limit_reached) {
+        if !output.is_whole {
+            if let Some(error) = output.complaint.as_deref().and_then(limit_reached) {
                 return Err(error);
             }
-            let message = match heard.complaint {
+            let message = match output.complaint {
                 Some(complaint) => shown(&complaint),
                 None => "it exited without reporting that it was done".to_owned(),
             };
             return Err(AskError::Cut { provider, message, usage });
         }
-        if !heard.has_text {
+        if !output.has_text {
             return Err(AskError::Empty { provider, usage });
         }
         Ok(Reply {
-            usage: heard.usage,
-            model: heard.model,
-            notes: heard.notes,
+            usage: output.usage,
+            model: output.model,
+            notes: output.notes,
             timings: Timings { first_byte: ended.first_byte, total: ended.total },
             n_attempts: 1,
             ..Reply::default()
@@ -262,5 +262,5 @@ fn plain(words: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "heard_tests.rs"]
+#[path = "agent_output_tests.rs"]
 mod tests;
