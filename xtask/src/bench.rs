@@ -13,6 +13,7 @@ mod examples;
 mod lab;
 mod measure;
 mod packages;
+mod page;
 mod peers;
 mod repositories;
 mod revision;
@@ -54,6 +55,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "edits", run: examples::edits },
     Bench { name: "call", run: calls::call },
     Bench { name: "stream", run: calls::stream },
+    Bench { name: "page", run: page::page },
 ];
 
 pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure> {

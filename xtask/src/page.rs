@@ -1,9 +1,17 @@
 //! The slow suite `page`: what `aiwf ui` serves, in a real browser.
 //!
 //! Drives Debian's chromium, which it installs when it is missing, through every view and decision: with scripts and
-//! without, on a narrow window, in dark and light. Each view is scanned with rules of our own (`page/accessible.js`), and
+//! without, with keys only, on a narrow window, in dark and light; with agents that answer, fail and ask; and with hostile
+//! text and forged requests. Each view is scanned with rules of our own (`page/accessible.js`), and
 //! the browser may complain about nothing. `--update` also takes the pictures of the book.
 
+mod agents;
+mod attacks;
+mod hostile;
+mod keys;
+mod scene;
+mod tabs;
+pub(crate) mod visitor;
 mod walk;
 mod web_driver;
 
@@ -26,7 +34,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
     workspace::run(workspace.cargo().args(["build", "--locked", "-p", "aiwf"]))?;
     let binary = workspace.target_dir()?.join("debug/aiwf");
     let pictures: Option<PathBuf> = UPDATES.load(Ordering::Relaxed).then(|| workspace.root.join("docs/src"));
-    walk::all(&binary, pictures.as_deref())
+    walk::all(&workspace.root, &binary, pictures.as_deref())
 }
 
 /// Installs the browser and its driver from Debian's packages.

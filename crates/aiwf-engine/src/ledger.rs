@@ -6,6 +6,7 @@
 
 mod first_event;
 mod index;
+pub(crate) mod moment;
 mod new_ledger;
 mod overlap;
 mod place;

@@ -130,17 +130,17 @@ pub use prompt::read::{read_stdin, read_text};
 pub use prompt::structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
 pub use run::run_error::RunError;
 pub use run::{
-    Block, Fault, FaultKind, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer,
-    PreviewPayload, Run, RunEntry, RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup,
-    RunShown, RunStatus, RunSummary, RunVerified, StateWriter, ToolExec,
+    Block, Fault, FaultKind, ForkedFrom, Layer, MenuChoice, MenuEntry, NewConversation, NewRun, NodeProgress,
+    PreviewLayer, PreviewPayload, Run, RunEntry, RunEvent, RunKind, RunPackage, RunPhase, RunPreview,
+    RunReport, RunSetup, RunShown, RunStatus, RunSummary, RunVerified, StateWriter, ToolExec,
 };
 pub use session::session_error::SessionError;
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
-    ChangeReport, CheckReport, CommentFilter, CommentPlace, CommentReport, CommentState, CommentTarget,
-    Commented, Created, Decided, Difference, FileChange, FileChangeKind, LineChange, LiveText, NewChange,
-    NewRequest, NewSession, NoteReport, Performed, PhaseOptions, PromptAnatomy, PromptApproval, PromptSize,
-    Reach, ReopenedReport, SeenGate, SelfRunning, SessionArtifact, SessionGlance, SessionPlace,
+    BudgetReport, ChangeReport, CheckReport, CommentFilter, CommentPlace, CommentReport, CommentState,
+    CommentTarget, Commented, Created, Decided, Difference, FileChange, FileChangeKind, LineChange, LiveText,
+    NewChange, NewRequest, NewSession, NoteReport, Performed, PhaseOptions, PromptAnatomy, PromptApproval,
+    PromptSize, Reach, ReopenedReport, SeenGate, SelfRunning, SessionArtifact, SessionGlance, SessionPlace,
     SessionPreview, SessionReport, SessionSummary, SessionValues, StaleArtifact, UndoReport, UsageReport,
     Verified, VersionReport, event_texts,
 };

@@ -14,6 +14,7 @@ pub(crate) mod run_error;
 
 mod exec_log;
 mod journal;
+mod menu;
 mod run_store;
 mod snapshot;
 mod state_access;
@@ -53,6 +54,7 @@ pub use event::{
     Block, Fault, FaultKind, ForkedFrom, Layer, RunEvent, RunKind, RunPackage, RunPhase, RunSetup,
     StateWriter, ToolExec,
 };
+pub use menu::{MenuChoice, MenuEntry};
 pub use report::{
     NodeProgress, PreviewLayer, PreviewPayload, RunEntry, RunPreview, RunReport, RunShown, RunStatus,
     RunSummary,

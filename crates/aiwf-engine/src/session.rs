@@ -69,6 +69,6 @@ pub use request::NewRequest;
 pub use review::{FileChange, FileChangeKind, LiveText, PromptAnatomy, SessionGlance, SessionPlace};
 pub use seen_gate::SeenGate;
 pub use snapshot::SessionSummary;
-pub use usage::UsageReport;
+pub use usage::{BudgetReport, UsageReport};
 pub use verify::{Difference, Verified};
 pub use versions::{NoteReport, ReopenedReport, StaleArtifact, VersionReport};

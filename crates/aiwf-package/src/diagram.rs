@@ -8,6 +8,7 @@ mod svg;
 use std::fmt::Write as _;
 
 use crate::graph::{Graph, NodeType};
+use crate::state::NodeStatus;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiagramFormat {
@@ -37,6 +38,12 @@ pub fn diagram(graph: &Graph, title: &str, format: DiagramFormat) -> String {
         DiagramFormat::Dot => dot(graph, title),
         DiagramFormat::Svg => svg::draw(graph, title),
     }
+}
+
+/// The graph of a run as SVG without colours of its own: `status` gives the class of each node, and an edge shows its
+/// condition below its label.
+pub fn progress_picture(graph: &Graph, title: &str, status: &dyn Fn(&str) -> NodeStatus) -> String {
+    svg::draw_progress(graph, title, status)
 }
 
 fn mermaid(graph: &Graph) -> String {

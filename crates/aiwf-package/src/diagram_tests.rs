@@ -83,3 +83,25 @@ fn a_chain_of_a_thousand_nodes_has_a_thousand_rows() {
     let graph = Graph::from_value(json!({ "entryNodeId": "0", "nodes": nodes, "edges": edges })).unwrap();
     assert_eq!(layout::Layout::of(&graph).rows.len(), 1000);
 }
+
+#[test]
+fn the_picture_of_a_run_shows_where_it_is_and_what_each_way_needs() {
+    let mut value = json!({ "entryNodeId": "a", "nodes": [
+        { "id": "a", "type": "decision", "file": "a", "title": "Which kind?" },
+        { "id": "b", "type": "step", "file": "b" }, { "id": "c", "type": "end", "file": "c" }],
+        "edges": [{ "from": "a", "to": "b", "label": "bug", "conditionText": "kind == '<bug>'" },
+            { "from": "a", "to": "c", "label": "other", "isDefault": true }, { "from": "b", "to": "c", "label": "next" }] });
+    let status = |id: &str| match id {
+        "a" => NodeStatus::Completed,
+        "b" => NodeStatus::Current,
+        _ => NodeStatus::Pending,
+    };
+    let svg = progress_picture(&Graph::from_value(value.take()).unwrap(), "A \"run\"", &status);
+    assert_eq!(svg.matches("class=\"node done\"").count(), 1);
+    assert_eq!(svg.matches("class=\"node current\"").count(), 1);
+    assert_eq!(svg.matches("class=\"edge taken\"").count(), 1);
+    assert!(svg.contains("<text class=\"condition\"") && svg.contains("kind == '&lt;bug&gt;'"));
+    assert!(svg.contains("c: not reached yet") && svg.contains("aria-label=\"A &quot;run&quot;\""));
+    // A way that is the only one has no name, and a page allows no style of its own.
+    assert!(!svg.contains(">next</text>") && !svg.contains("style"));
+}

@@ -39,7 +39,7 @@ pub use agent::{
 };
 pub use archive::{ArchiveError, read_archive};
 pub use check::{Checked, check};
-pub use diagram::{DiagramFormat, diagram};
+pub use diagram::{DiagramFormat, diagram, progress_picture};
 pub use files::{ExtractError, Files, SourceError, read_files};
 pub use finding::{Finding, Severity};
 pub use finding_code::FindingCode;

@@ -114,7 +114,7 @@ struct NewLine<'a, E> {
 }
 
 /// The journal of a session, read as a whole.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Journal<E> {
     ledger: Arc<dyn Ledger>,
     path: PathBuf,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use aiwf_engine::machine::Event;
-use aiwf_engine::prompt::{Need, SectionReport, Stability};
+use aiwf_engine::prompt::{Need, PartReport, SectionReport, Stability};
 use aiwf_engine::{Engine, JournalLine, PromptAnatomy};
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
@@ -27,6 +27,8 @@ const BAR: u64 = 1_000;
 const PAGE: usize = 800;
 /// Rows of the difference to the prompt before.
 const MAX_ROWS: usize = 1_500;
+/// Characters that are shown on either side of the first byte that differs.
+const MAX_MISS: usize = 60;
 /// Prompts larger than this are not compared line by line.
 const MAX_COMPARED: usize = 4_000_000;
 
@@ -36,7 +38,8 @@ struct Section {
     id: String,
     title: String,
     source: String,
-    owner: &'static str,
+    /// Whose text it is; several if its parts are of several owners.
+    owners: Vec<&'static str>,
     role: &'static str,
     tokens: Option<String>,
     share: String,
@@ -46,14 +49,24 @@ struct Section {
     is_kept: bool,
     need: &'static str,
     reason: String,
+    parts: Vec<Part>,
+}
+
+/// A stretch of the bar: a section, or a part of it with an owner of its own.
+#[derive(Debug, Serialize)]
+struct Segment {
+    section: usize,
+    owner: &'static str,
+    label: String,
+    tokens: String,
     x: u64,
     width: u64,
-    parts: Vec<Part>,
 }
 
 #[derive(Debug, Serialize)]
 struct Part {
     id: String,
+    owner: &'static str,
     source: String,
     tokens: Option<String>,
     bytes: String,
@@ -78,6 +91,10 @@ struct Previous {
     /// The first byte that differs.
     first_byte: Option<usize>,
     first_line: usize,
+    /// The end of what is the same, and what follows it in either prompt.
+    same: String,
+    was: String,
+    is: String,
     common: String,
     rows: Vec<Row>,
     n_added: usize,
@@ -97,6 +114,7 @@ struct Anatomy {
     tokenizer: String,
     payload_sha256: String,
     sections: Vec<Section>,
+    segments: Vec<Segment>,
     stable_x: u64,
     stable_tokens: String,
     left_out: Vec<String>,
@@ -124,7 +142,7 @@ pub(crate) async fn page(
     RawQuery(query): RawQuery,
 ) -> Response {
     let fields = Fields::of_query(query.as_deref());
-    match site.read(move |engine| anatomy(engine, &id, &fields)).await {
+    match site.look(move |engine| anatomy(engine, &id, &fields)).await {
         Ok(anatomy) => site.page(&visitor, "anatomy.html", "Prompt", context! { anatomy => Serde(&anatomy) }),
         Err(refusal) => site.refusal_page(&visitor, &refusal),
     }
@@ -154,20 +172,41 @@ fn anatomy(engine: &Engine, id: &str, fields: &Fields) -> Result<Anatomy, Refusa
     let lines = engine.session_events(which)?;
     let report = engine.session_report(which)?;
     let total = built.metadata.token_estimate.0.max(1);
-    let mut sections = Vec::new();
+    let of = Ownership { directory: &place.directory, has_profile: !report.profile.is_empty() };
+    let (mut sections, mut segments) = (Vec::new(), Vec::new());
     let (mut sum, mut stable_sum, mut is_prefix) = (0, 0, true);
     for (number, section) in built.sections.iter().enumerate() {
         let tokens = section.tokens.filter(|_| section.is_kept).map_or(0, |tokens| tokens.0);
-        let (x, end) = (sum * BAR / total, (sum + tokens) * BAR / total);
-        sum += tokens;
+        let mut rest = tokens;
+        let kept = section.parts.iter().filter(|part| part.is_kept && section.is_kept);
+        for (owner, label, of_part) in kept
+            .map(|part| (of.part(part), part.id.as_str(), part.tokens.map_or(0, |tokens| tokens.0)))
+            .chain(std::iter::once((of.section(section), section.id.as_str(), u64::MAX)))
+        {
+            // What no part has is the section's own: its frame, or all of it.
+            let of_part = of_part.min(rest);
+            rest -= of_part;
+            if of_part > 0 {
+                let (x, end) = (sum * BAR / total, (sum + of_part) * BAR / total);
+                let (label, width) = (label.to_owned(), end.saturating_sub(x).max(1));
+                segments.push(Segment {
+                    section: number,
+                    owner,
+                    label,
+                    tokens: thousands(of_part),
+                    x,
+                    width,
+                });
+            }
+            sum += of_part;
+        }
         if section.is_kept {
             is_prefix = is_prefix && section.stability == Stability::Stable;
             if is_prefix {
                 stable_sum = sum;
             }
         }
-        let owner = owner(section, &place.directory, !report.profile.is_empty());
-        sections.push(section_of(number, section, owner, tokens, total, x, end.saturating_sub(x)));
+        sections.push(section_of(number, section, &of, tokens, total));
     }
     let built_text: String = built.texts.iter().map(|text| text.text.as_str()).collect();
     let sent_text: String = preview.messages.iter().map(|message| message.content.as_str()).collect();
@@ -184,6 +223,7 @@ fn anatomy(engine: &Engine, id: &str, fields: &Fields) -> Result<Anatomy, Refusa
         tokenizer: built.metadata.tokenizer.clone(),
         payload_sha256: preview.metadata.payload_sha256.clone(),
         sections,
+        segments,
         stable_x: stable_sum * BAR / total,
         stable_tokens: thousands(stable_sum),
         left_out: aiwf_engine::left_out_lines(&preview.left_out),
@@ -208,19 +248,23 @@ fn anatomy(engine: &Engine, id: &str, fields: &Fields) -> Result<Anatomy, Refusa
 fn section_of(
     number: usize,
     section: &SectionReport,
-    owner: &'static str,
+    of: &Ownership<'_>,
     tokens: u64,
     total: u64,
-    x: u64,
-    width: u64,
 ) -> Section {
+    let mut owners: Vec<&'static str> = section.parts.iter().map(|part| of.part(part)).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    if owners.is_empty() {
+        owners.push(of.section(section));
+    }
     let per_mille = tokens * 1_000 / total;
     Section {
         number,
         id: section.id.clone(),
         title: section.title.clone(),
         source: section.source.clone(),
-        owner,
+        owners,
         role: section.role.as_str(),
         tokens: section.tokens.filter(|_| section.is_kept).map(|tokens| thousands(tokens.0)),
         share: format!("{}.{} %", per_mille / 10, per_mille % 10),
@@ -233,13 +277,12 @@ fn section_of(
             Need::Optional(_) => "optional",
         },
         reason: section.reason.clone().unwrap_or_else(|| format!("made by `{}`", section.name)),
-        x,
-        width: width.max(u64::from(tokens > 0)),
         parts: section
             .parts
             .iter()
             .take(200)
             .map(|part| Part {
+                owner: of.part(part),
                 id: part.id.clone(),
                 source: part.source.clone(),
                 tokens: part.tokens.filter(|_| part.is_kept).map(|tokens| thousands(tokens.0)),
@@ -251,24 +294,43 @@ fn section_of(
     }
 }
 
-/// Whose text a section is.
-fn owner(section: &SectionReport, directory: &str, has_profile: bool) -> &'static str {
-    let (kind, name) = section.source.split_once(':').unwrap_or(("", &section.source));
-    let is_about_tools = ["tool", "check"].iter().any(|word| section.id.contains(word));
-    match kind {
-        "engine" if !is_about_tools => "engine",
-        "template" if has_profile => "profile",
-        "template" if name.contains(".aiwf/") => "project",
-        "template" => "engine",
-        "input" => "person",
-        _ if is_about_tools => "tool",
-        "file" if name.contains("standards") => "profile",
-        "file" if name.starts_with(directory) || name.contains(".aiwf/") || !name.contains(['/', '.']) => {
-            "model"
+/// Whose text something is.
+struct Ownership<'a> {
+    /// That of the session, relative to the project.
+    directory: &'a str,
+    has_profile: bool,
+}
+
+impl Ownership<'_> {
+    fn section(&self, section: &SectionReport) -> &'static str {
+        self.of(&section.id, &section.source)
+    }
+
+    fn part(&self, part: &PartReport) -> &'static str {
+        self.of(&part.id, &part.source)
+    }
+
+    fn of(&self, id: &str, source: &str) -> &'static str {
+        let (kind, name) = source.split_once(':').unwrap_or(("", source));
+        let is_about = |words: &[&str]| words.iter().any(|word| id.contains(word));
+        let is_of_session = name.starts_with(self.directory);
+        let is_result = ["plan.md", "review.md"].contains(&name);
+        let is_plain = kind == "file" && !is_of_session && !is_result && name.contains(['/', '.']);
+        // A file of the project may have any name.
+        if is_plain && !name.contains("standards") {
+            return "project";
         }
-        "file" if ["plan.md", "review.md"].iter().any(|file| name.ends_with(file)) => "model",
-        "component" => "engine",
-        _ => "project",
+        match kind {
+            _ if is_about(&["tool", "check"]) => "tool",
+            _ if is_about(&["comment", "note", "feedback"]) => "person",
+            "template" if self.has_profile => "profile",
+            "template" if name.contains(".aiwf/") => "project",
+            "engine" | "template" | "component" => "engine",
+            "input" => "person",
+            "file" if name.contains("standards") => "profile",
+            "file" => "model",
+            _ => "project",
+        }
     }
 }
 
@@ -306,6 +368,16 @@ fn previous(engine: &Engine, id: &str, lines: &[JournalLine], prompt: &str) -> O
     };
     let n_common = text.bytes().zip(prompt.bytes()).take_while(|(old, new)| old == new).count();
     let is_same = n_common == text.len() && n_common == prompt.len();
+    // A character may differ in its last bytes only.
+    let shown_from =
+        (0..=n_common).rev().find(|at| prompt.is_char_boundary(*at) && text.is_char_boundary(*at));
+    let shown_from = shown_from.unwrap_or_default();
+    let line_end = |text: &str| -> String {
+        let line = text.get(shown_from..).unwrap_or_default().lines().next().unwrap_or_default();
+        line.chars().take(MAX_MISS).collect()
+    };
+    let same = prompt.get(..shown_from).unwrap_or_default().rsplit('\n').next().unwrap_or_default();
+    let same: String = same.chars().skip(same.chars().count().saturating_sub(MAX_MISS)).collect();
     let mut all = if text.len() + prompt.len() > MAX_COMPARED { Vec::new() } else { rows(&text, prompt) };
     let (n_added, n_deleted) = counts(&all);
     let is_cut = all.len() > MAX_ROWS;
@@ -314,6 +386,9 @@ fn previous(engine: &Engine, id: &str, lines: &[JournalLine], prompt: &str) -> O
         path: before.path.clone(),
         first_byte: (!is_same).then_some(n_common),
         first_line: prompt.bytes().take(n_common).filter(|byte| *byte == b'\n').count() + 1,
+        same,
+        was: line_end(&text),
+        is: line_end(prompt),
         common: size(n_common as u64),
         rows: all,
         n_added,
@@ -333,5 +408,31 @@ fn message_of(role: &'static str, content: &str) -> Message {
         size: size(content.len() as u64),
         is_cut: start.len() < content.len(),
         start: start.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_source_has_an_owner() {
+        let check = |id: &str, source: &str, has_profile: bool, owner: &str| {
+            let of = Ownership { directory: ".aiwf/sessions/one", has_profile };
+            assert_eq!(of.of(id, source), owner, "{id} {source}");
+        };
+        check("system-template", "template:flows/do/plan.md", false, "engine");
+        check("system-template", "template:.aiwf/flows/mine/plan.md", false, "project");
+        check("profile-prompt", "template:planning.md", true, "profile");
+        check("standards", "file:standards-bundle.md", true, "profile");
+        check("src/list.py", "file:src/list.py", false, "project");
+        check("src/tool_check.py", "file:src/tool_check.py", false, "project");
+        check("plan", "file:.aiwf/sessions/one/plan.md", false, "model");
+        check("plan", "file:plan.md", true, "model");
+        check("comments", "file:.aiwf/sessions/one/journal.jsonl", false, "person");
+        check("checks", "file:.aiwf/sessions/one/iteration-1/checks.md", false, "tool");
+        check("tools", "engine:tools", false, "tool");
+        check("output", "engine:output", true, "engine");
+        check("instructions", "input:instructions", false, "person");
     }
 }

@@ -14,7 +14,7 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use crate::comments::{Choice, Remark, choices, remarks_on};
+use crate::comments::{Choice, Remark, Remarks, choices};
 use crate::diff::{Row, cut, rows};
 use crate::fields::Fields;
 use crate::guard::Visitor;
@@ -82,7 +82,7 @@ pub(crate) async fn page(
     RawQuery(query): RawQuery,
 ) -> Response {
     let fields = Fields::of_query(query.as_deref());
-    let read = site.read(move |engine| {
+    let read = site.look(move |engine| {
         let place = entry_of(engine, &id)?;
         let which = Some(place.id.as_str());
         let text = engine.session_file(which, &path)?.1;
@@ -96,7 +96,7 @@ pub(crate) async fn page(
         // A file of code is commented on by its path in the change.
         let of_code = path.split_once("/code/").map(|(_, path)| path.to_owned());
         let on = on.or(of_code);
-        let remarks = on.as_deref().map(|on| remarks_on(engine, &place.id, on)).unwrap_or_default();
+        let remarks = on.as_deref().map(|on| Remarks::of(engine, &place.id).on(on)).unwrap_or_default();
         let here = format!("/s/{}/a/{}", in_address(&place.id), in_address(&path));
         let about = About { id: &place.id, path: &path, here, on, versions: &versions };
         Ok(artifact(&about, &text, &fields, others, &remarks))
@@ -118,7 +118,7 @@ pub(crate) async fn version(
     RawQuery(query): RawQuery,
 ) -> Response {
     let fields = Fields::of_query(query.as_deref());
-    let read = site.read(move |engine| {
+    let read = site.look(move |engine| {
         let place = entry_of(engine, &id)?;
         let which = Some(place.id.as_str());
         let versions = engine.session_versions(which)?;
@@ -133,7 +133,7 @@ pub(crate) async fn version(
             Err(error) => of_change(&name).ok_or(error)?,
         };
         let here = format!("/s/{}/v/{}", in_address(&place.id), in_address(&on));
-        let remarks = remarks_on(engine, &place.id, &on);
+        let remarks = Remarks::of(engine, &place.id).on(&on);
         let is_file = versions.iter().all(|version| version.name != on);
         let path = if is_file { on.clone() } else { format!("{on}.md") };
         let about = About { id: &place.id, path: &path, here, on: Some(on.clone()), versions: &versions };
@@ -245,7 +245,7 @@ pub(crate) async fn raw(
     Path((id, path)): Path<(String, String)>,
 ) -> Response {
     let name: String = path.rsplit('/').next().unwrap_or("file").to_owned();
-    let read = site.read(move |engine| {
+    let read = site.look(move |engine| {
         let place = entry_of(engine, &id)?;
         Ok(engine.session_file(Some(place.id.as_str()), &path)?.1)
     });

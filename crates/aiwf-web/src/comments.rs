@@ -25,7 +25,7 @@ pub(crate) struct Remark {
 }
 
 impl Remark {
-    pub(crate) fn of(id: &str, report: CommentReport) -> Self {
+    fn of(id: &str, report: &CommentReport) -> Self {
         let lines = |lines: &Option<aiwf_engine::machine::LineRange>| {
             lines.as_ref().map(|lines| format!(":{lines}")).unwrap_or_default()
         };
@@ -41,32 +41,43 @@ impl Remark {
             href: format!("/s/{}/v/{}{first}", in_address(id), in_address(&report.on)),
             now: now.filter(|_| report.now.on != report.on || report.now.fate != LineChange::Unchanged),
             on,
-            text: report.text,
-            quoted: report.quoted,
-            by: report.by,
+            text: report.text.clone(),
+            quoted: report.quoted.clone(),
+            by: report.by.clone(),
             at: minute(&report.at),
             is_open: report.state == CommentState::Open,
             state: report.state.as_str(),
-            settled_by: report.settled_by,
+            settled_by: report.settled_by.clone(),
         }
     }
 }
 
-/// The comments of a session, all of them.
-pub(crate) fn remarks(engine: &Engine, id: &str) -> Vec<Remark> {
-    let reports = engine.comments(Some(id), CommentFilter::All).unwrap_or_default();
-    reports.into_iter().map(|report| Remark::of(id, report)).collect()
+/// The comments of a session, in whatever version they were made.
+#[derive(Debug)]
+pub(crate) struct Remarks<'i> {
+    id: &'i str,
+    reports: Vec<CommentReport>,
 }
 
-/// Those on one text, in whatever version they were made, by the line where they are now.
-pub(crate) fn remarks_on(engine: &Engine, id: &str, on: &str) -> Vec<(usize, Remark)> {
-    let reports = engine.comments(Some(id), CommentFilter::All).unwrap_or_default();
-    let line_of = |report: &CommentReport| {
-        let lines = if report.on == on { report.lines } else { report.now.lines };
-        let is_here = report.on == on || report.now.on == on;
-        is_here.then(|| lines.and_then(|lines| usize::try_from(lines.last).ok()).unwrap_or(0))
-    };
-    reports.into_iter().filter_map(|report| Some((line_of(&report)?, Remark::of(id, report)))).collect()
+impl<'i> Remarks<'i> {
+    pub(crate) fn of(engine: &Engine, id: &'i str) -> Self {
+        Self { id, reports: engine.comments(Some(id), CommentFilter::All).unwrap_or_default() }
+    }
+
+    pub(crate) fn all(&self) -> Vec<Remark> {
+        self.reports.iter().map(|report| Remark::of(self.id, report)).collect()
+    }
+
+    /// Those on one text, by the line where they are now; 0 for all of it.
+    pub(crate) fn on(&self, on: &str) -> Vec<(usize, Remark)> {
+        let line_of = |report: &CommentReport| {
+            let lines = if report.on == on { report.lines } else { report.now.lines };
+            let is_here = report.on == on || report.now.on == on;
+            is_here.then(|| lines.and_then(|lines| usize::try_from(lines.last).ok()).unwrap_or(0))
+        };
+        let here = self.reports.iter().filter_map(|report| Some((line_of(report)?, report)));
+        here.map(|(line, report)| (line, Remark::of(self.id, report))).collect()
+    }
 }
 
 /// A version in a switch.

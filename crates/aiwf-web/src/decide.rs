@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::change_view::{apply_hash, apply_options};
+use crate::apply_view::{apply_hash, apply_options};
 use crate::comments::refuse_moved;
 use crate::fields::Fields;
 use crate::guard::{Form, Visitor, see_other};

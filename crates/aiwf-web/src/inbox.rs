@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aiwf_engine::{Engine, SessionEntry, seconds_of};
+use aiwf_engine::{Engine, LedgerKind, SessionEntry, SessionStatus, seconds_of};
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::fields::Fields;
 use crate::guard::Visitor;
 use crate::site::Site;
-use crate::words::{Refusal, dollars, duration, in_address, minute, needs, status_words};
+use crate::words::{Refusal, dollars, duration, in_address, last_line, minute, needs, status_words};
 
 /// Sessions of one group on a page.
 const PAGE: usize = 25;
@@ -28,6 +28,9 @@ pub(crate) struct Item {
     phase: String,
     needs: Option<&'static str>,
     status: &'static str,
+    status_key: &'static str,
+    /// The newest line of what arrives, while it runs.
+    line: Option<String>,
     agent: Option<String>,
     age: String,
     at: String,
@@ -63,7 +66,8 @@ pub(crate) async fn page(
 ) -> Response {
     let fields = Fields::of_query(query.as_deref());
     let asked = fields.clone();
-    match site.read(move |engine| inbox(engine, &asked)).await {
+    let reader = Arc::clone(&site);
+    match site.read(move |engine| inbox(&reader, engine, &asked)).await {
         Ok(inbox) => site.page(
             &visitor,
             "inbox.html",
@@ -74,7 +78,7 @@ pub(crate) async fn page(
     }
 }
 
-fn inbox(engine: &Engine, fields: &Fields) -> Result<Inbox, Refusal> {
+fn inbox(site: &Site, engine: &Engine, fields: &Fields) -> Result<Inbox, Refusal> {
     let mut entries = engine.list_all()?;
     let n_sessions = entries.len();
     let wanted = fields.text("q").trim().to_lowercase();
@@ -90,13 +94,19 @@ fn inbox(engine: &Engine, fields: &Fields) -> Result<Inbox, Refusal> {
         is_found && (flow.is_empty() || entry.flow == flow)
     };
     entries.retain(matches);
+    for entry in &mut entries {
+        // What this page runs is under way before its journal says so.
+        if site.jobs.live(&entry.id).is_some() {
+            (entry.status, entry.waits_for) = (SessionStatus::InProgress, None);
+        }
+    }
     let (ended, open): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.status.is_ended());
     let needs_someone = |entry: &SessionEntry| entry.waits_for.is_some() || !is_in_progress(entry);
     let (waiting, running): (Vec<_>, Vec<_>) = open.into_iter().partition(needs_someone);
     let groups = vec![
-        group(engine, fields, "waiting", "Waiting for you", "Nothing is waiting for you.", waiting),
-        group(engine, fields, "running", "Running", "Nothing is running.", running),
-        group(engine, fields, "ended", "Ended", "Nothing has ended yet.", ended),
+        group(site, engine, fields, "waiting", "Waiting for you", "Nothing is waiting for you.", waiting),
+        group(site, engine, fields, "running", "Running", "Nothing is running.", running),
+        group(site, engine, fields, "ended", "Ended", "Nothing has ended yet.", ended),
     ];
     let flows = engine.flows()?;
     let flows = flows.into_iter().filter(|found| found.flow.as_ref().is_ok_and(|flow| !flow.needs_profile()));
@@ -109,10 +119,11 @@ fn inbox(engine: &Engine, fields: &Fields) -> Result<Inbox, Refusal> {
 }
 
 fn is_in_progress(entry: &SessionEntry) -> bool {
-    entry.status == aiwf_engine::SessionStatus::InProgress
+    entry.status == SessionStatus::InProgress
 }
 
 fn group(
+    site: &Site,
     engine: &Engine,
     fields: &Fields,
     key: &'static str,
@@ -124,7 +135,11 @@ fn group(
     let from = fields.number(key).unwrap_or_default().min(total.saturating_sub(1)) / PAGE * PAGE;
     let mut shown: Vec<SessionEntry> = entries.into_iter().skip(from).take(PAGE).collect();
     engine.mark_foreign(&mut shown);
-    let items: Vec<Item> = shown.into_iter().map(|entry| item(engine, entry)).collect();
+    let is_running = key == "running";
+    for entry in shown.iter().filter(|_| key != "ended") {
+        site.bell.follow_journal(&entry.directory);
+    }
+    let items: Vec<Item> = shown.into_iter().map(|entry| item(site, engine, entry, is_running)).collect();
     let address = |from: usize| {
         let mut query = form_urlencoded::Serializer::new(String::new());
         for name in ["q", "flow"] {
@@ -147,14 +162,23 @@ fn group(
     }
 }
 
-fn item(engine: &Engine, entry: SessionEntry) -> Item {
+fn item(site: &Site, engine: &Engine, entry: SessionEntry, is_running: bool) -> Item {
     let now = engine.now().as_secs();
     let age = seconds_of(&entry.updated_at).map(|at| duration(now.saturating_sub(at)));
-    let is_run = entry.kind == aiwf_engine::LedgerKind::Run;
-    // Only what is open needs its journal read for this.
-    let glance =
-        (!is_run && !entry.status.is_ended()).then(|| engine.session_glance(Some(entry.id.as_str())).ok());
-    let glance = glance.flatten();
+    let line = is_running.then(|| {
+        site.bell.follow_session(&entry.directory);
+        live_line(site, engine, &entry.id).unwrap_or_default()
+    });
+    let (agent, cost) = if entry.kind == LedgerKind::Run {
+        let run = engine.run_status(&entry.id).ok();
+        (run.as_ref().map(|run| run.provider.clone()), run.and_then(|run| run.report.usage.cost))
+    } else {
+        let glance = engine.session_glance(Some(entry.id.as_str())).ok();
+        (
+            glance.as_ref().and_then(|glance| glance.provider.clone()),
+            glance.and_then(|glance| glance.total.cost),
+        )
+    };
     Item {
         href: format!("/s/{}", in_address(&entry.id)),
         name: entry.name,
@@ -164,11 +188,25 @@ fn item(engine: &Engine, entry: SessionEntry) -> Item {
         phase: entry.phase,
         needs: entry.waits_for.map(needs),
         status: status_words(entry.status),
-        agent: glance.as_ref().and_then(|glance| glance.provider.clone()),
+        status_key: entry.status.as_str(),
+        line,
+        agent: agent.filter(|agent| !agent.is_empty()),
         age: age.unwrap_or_default(),
         at: minute(&entry.updated_at),
-        cost: glance.and_then(|glance| Some(dollars(glance.total.cost?.as_f64()))),
+        cost: cost.map(|cost| dollars(cost.as_f64())),
         is_foreign: entry.is_foreign,
         error: entry.error,
     }
+}
+
+/// How much of an arriving reply is read for its last line.
+const MAX_TAIL: usize = 2_000;
+
+/// The newest line of what a session is doing.
+pub(crate) fn live_line(site: &Site, engine: &Engine, id: &str) -> Option<String> {
+    if let Some(live) = site.jobs.live(id) {
+        let said = if live.text.trim().is_empty() { live.lines.last().cloned() } else { Some(live.text) };
+        return said.map(|text| last_line(&text));
+    }
+    engine.live_text(Some(id), MAX_TAIL).ok().flatten().map(|live| last_line(&live.tail))
 }

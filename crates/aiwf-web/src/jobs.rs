@@ -166,7 +166,11 @@ pub(crate) async fn run<T: Send + 'static>(
     let rung = id.to_owned();
     let engine = site.engine.clone().stopped_by(stop).watched_by(move |event| {
         live.lock().unwrap_or_else(PoisonError::into_inner).take(&event);
-        bell.ring(&rung);
+        if matches!(event, CallEvent::Text(_) | CallEvent::Progress(_)) {
+            bell.ring_words(&rung);
+        } else {
+            bell.ring(&rung);
+        }
     });
     let working = tokio::task::spawn_blocking(move || work(&engine));
     let (tell, told) = tokio::sync::oneshot::channel();

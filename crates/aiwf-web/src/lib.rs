@@ -6,14 +6,17 @@
 
 mod advice_words;
 mod anatomy_view;
+mod apply_view;
 mod artifact_view;
 mod assets;
 mod change_view;
+mod checks;
 mod comments;
 mod decide;
 mod diff;
 mod entry;
 mod fields;
+mod file_tree;
 mod guard;
 mod inbox;
 mod jobs;
@@ -25,6 +28,7 @@ mod seen;
 mod serve;
 mod session_view;
 mod site;
+mod spending;
 mod timeline;
 mod verb;
 mod watcher;

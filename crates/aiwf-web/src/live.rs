@@ -3,6 +3,7 @@
 //! The browser asks again from the position it saw last, so that nothing is missed. The page itself is always made from
 //! the journal; a stream only says when to look.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,14 +19,18 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::mpsc;
 
+use crate::inbox::live_line;
 use crate::jobs::LiveLog;
 use crate::site::Site;
+use crate::watcher::Ring;
 
 /// Changes that follow each other at once are told together.
 const PAUSE: Duration = Duration::from_millis(40);
+/// The inbox lists every session of the project: it is made again less often.
+const INBOX_PAUSE: Duration = Duration::from_millis(250);
 /// How often a quiet stream shows that it is still there.
 const HEARTBEAT: Duration = Duration::from_secs(20);
 /// How much of an arriving reply is sent at once.
@@ -47,10 +52,10 @@ pub(crate) async fn session(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    let wanted = id.clone();
-    let found = site.read(move |engine| Ok(crate::session_view::entry_of(engine, &wanted)?.directory)).await;
+    // What names a session is not what its directory is called.
+    let found = site.read(move |engine| crate::session_view::entry_of(engine, &id)).await;
     let about = match found {
-        Ok(directory) => About::Session { id, directory },
+        Ok(place) => About::Session { id: place.id, directory: place.directory },
         Err(refusal) => return crate::guard::plain(refusal.status, &refusal.message),
     };
     stream(site, about, &headers)
@@ -73,6 +78,34 @@ fn stream(site: Arc<Site>, about: About, headers: &HeaderMap) -> Response {
     response
 }
 
+/// What rang since the last look.
+#[derive(Debug, Default)]
+struct Heard {
+    /// Something that a journal may have.
+    is_news: bool,
+    /// The sessions whose words arrived.
+    words: BTreeSet<String>,
+}
+
+impl Heard {
+    /// Sessions whose words are told at once; more run on a fleet, not here.
+    const MAX_WORDS: usize = 64;
+
+    fn of(ring: Ring) -> Self {
+        let mut heard = Self::default();
+        heard.add(ring);
+        heard
+    }
+
+    fn add(&mut self, ring: Ring) {
+        if !ring.is_words {
+            self.is_news = true;
+        } else if self.words.len() < Self::MAX_WORDS {
+            self.words.insert(ring.id);
+        }
+    }
+}
+
 struct Teller {
     about: About,
     /// The position that the browser knows.
@@ -83,16 +116,17 @@ struct Teller {
 
 impl Teller {
     /// Tells until the browser is gone.
-    async fn tell(&mut self, site: &Arc<Site>, mut rings: Receiver<String>) {
+    async fn tell(&mut self, site: &Arc<Site>, mut rings: Receiver<Ring>) {
         let mut n_rings = 0_u64;
+        let mut heard = Heard::default();
         loop {
             self.follow(site).await;
-            if self.look(site, n_rings).await.is_err() {
+            if self.look(site, n_rings, &heard).await.is_err() {
                 return;
             }
             loop {
-                let rung = tokio::select! {
-                    rung = rings.recv() => rung,
+                let heard_now = tokio::select! {
+                    received = rings.recv() => received,
                     () = tokio::time::sleep(HEARTBEAT) => {
                         if self.send(": still here\n\n").await.is_err() {
                             return;
@@ -101,15 +135,31 @@ impl Teller {
                     }
                     () = self.frames.closed() => return,
                 };
-                match rung {
-                    Ok(id) if !self.is_about(&id) => {}
+                match heard_now {
+                    Ok(ring) if !self.is_about(&ring.id) => {}
+                    Ok(ring) => {
+                        heard = Heard::of(ring);
+                        break;
+                    }
                     // A stream that fell behind looks at everything again.
-                    Ok(_) | Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Lagged(_)) => {
+                        heard = Heard::default();
+                        heard.is_news = true;
+                        break;
+                    }
                     Err(RecvError::Closed) => return,
                 }
             }
-            tokio::time::sleep(PAUSE).await;
-            while rings.try_recv().is_ok() {}
+            let is_inbox = matches!(self.about, About::Inbox);
+            tokio::time::sleep(if is_inbox { INBOX_PAUSE } else { PAUSE }).await;
+            loop {
+                match rings.try_recv() {
+                    Ok(ring) if self.is_about(&ring.id) => heard.add(ring),
+                    Ok(_) => {}
+                    Err(TryRecvError::Lagged(_)) => heard.is_news = true,
+                    Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+                }
+            }
             n_rings += 1;
         }
     }
@@ -133,8 +183,11 @@ impl Teller {
     }
 
     /// Says what is new since the last look.
-    async fn look(&mut self, site: &Arc<Site>, n_rings: u64) -> Result<(), ()> {
+    async fn look(&mut self, site: &Arc<Site>, n_rings: u64, heard: &Heard) -> Result<(), ()> {
         let About::Session { id, .. } = &self.about else {
+            if n_rings > 0 && !heard.is_news {
+                return self.lines(site, &heard.words).await;
+            }
             // The inbox has no journal of its own: each ring may be news.
             let is_news = n_rings > 0 || self.last.is_some();
             return if is_news { self.changed(n_rings).await } else { self.send(": listening\n\n").await };
@@ -166,6 +219,21 @@ impl Teller {
             return self.send(&format!("id: {position}\nevent: here\ndata: {position}\n\n")).await;
         }
         Ok(())
+    }
+
+    /// The newest line of each session that says something right now.
+    async fn lines(&self, site: &Arc<Site>, ids: &BTreeSet<String>) -> Result<(), ()> {
+        let (reader, ids) = (Arc::clone(site), ids.clone());
+        let read = site.read(move |engine| {
+            let line = |id: &String| Some((id.clone(), live_line(&reader, engine, id)?));
+            Ok(ids.iter().filter_map(line).collect::<BTreeMap<_, _>>())
+        });
+        let Ok(lines) = read.await else { return Err(()) };
+        if lines.is_empty() {
+            Ok(())
+        } else {
+            self.send(&format!("event: lines\ndata: {}\n\n", json!(lines))).await
+        }
     }
 
     async fn changed(&mut self, position: u64) -> Result<(), ()> {

@@ -1,9 +1,8 @@
 //! The project: profiles, flows, providers, tools with their pins, spending, and what `validate` finds.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aiwf_engine::{Consent, Engine, LedgerKind, Validation};
+use aiwf_engine::{Consent, Engine, Validation};
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -16,14 +15,8 @@ use crate::advice_words;
 use crate::fields::Fields;
 use crate::guard::{Form, Visitor, see_other};
 use crate::site::Site;
-use crate::words::{Refusal, dollars, plural};
-
-/// Sessions whose spending is summed up, the newest.
-const MAX_SUMMED: usize = 300;
-/// The longest bar of a chart.
-const BAR: f64 = 300.0;
-/// Bars of one chart.
-const MAX_BARS: usize = 31;
+use crate::spending::{Spending, spending};
+use crate::words::{Refusal, plural};
 
 #[derive(Debug, Serialize)]
 struct Project {
@@ -32,7 +25,7 @@ struct Project {
     providers: Vec<Named>,
     findings: Vec<Found>,
     n_checked: usize,
-    charts: Vec<Chart>,
+    spending: Spending,
     n_summed: String,
     servers: Vec<Server>,
     shows_tools: bool,
@@ -54,19 +47,6 @@ struct Found {
     message: String,
     advice: Option<String>,
     is_wrong: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Chart {
-    title: &'static str,
-    bars: Vec<Bar>,
-}
-
-#[derive(Debug, Serialize)]
-struct Bar {
-    label: String,
-    amount: String,
-    width: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -132,15 +112,15 @@ fn project(engine: &Engine, shows_tools: bool) -> Result<Project, Refusal> {
         tool_problems.extend(toolbox.problems().iter().cloned());
         servers = toolbox.list(None)?.into_iter().map(server).collect();
     }
-    let (charts, n_summed) = charts(engine)?;
+    let spending = spending(engine)?;
     Ok(Project {
         profiles: profiles.collect(),
         flows: flows.collect(),
         providers: providers.collect(),
         n_checked: validations.len(),
         findings: validations.into_iter().flat_map(found).collect(),
-        charts,
-        n_summed: plural(n_summed as u64, "session"),
+        n_summed: plural(spending.n_summed as u64, "session"),
+        spending,
         servers,
         shows_tools,
         tool_problems,
@@ -187,44 +167,6 @@ fn server(listed: aiwf_engine::ServerTools) -> Server {
             })
             .collect(),
     }
-}
-
-/// What the newest sessions cost, by day, provider and phase.
-fn charts(engine: &Engine) -> Result<(Vec<Chart>, usize), Refusal> {
-    let mut sums: [BTreeMap<String, f64>; 3] = Default::default();
-    let entries = engine.list_all()?;
-    let mut n_summed = 0;
-    for entry in entries.iter().filter(|entry| entry.kind != LedgerKind::Run).take(MAX_SUMMED) {
-        let Ok(usage) = engine.session_usage(Some(entry.id.as_str())) else { continue };
-        n_summed += 1;
-        let day: String = entry.updated_at.chars().take(10).collect();
-        for call in &usage.calls {
-            let Some(cost) = call.usage.as_ref().and_then(|usage| usage.cost) else { continue };
-            for (sum, key) in
-                sums.iter_mut().zip([day.clone(), call.provider.clone(), call.phase.to_string()])
-            {
-                *sum.entry(key).or_default() += cost.as_f64();
-            }
-        }
-    }
-    let titles = ["Spent by day", "Spent by provider", "Spent by phase"];
-    let charts = titles.into_iter().zip(sums).map(|(title, sum)| Chart { title, bars: bars(sum) });
-    Ok((charts.collect(), n_summed))
-}
-
-fn bars(sum: BTreeMap<String, f64>) -> Vec<Bar> {
-    let most = sum.values().copied().fold(0.0_f64, f64::max);
-    let n_skipped = sum.len().saturating_sub(MAX_BARS);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of the longest bar is between 0 and its length"
-    )]
-    let width = |amount: f64| if most > 0.0 { (amount / most * BAR).round() as u64 } else { 0 };
-    sum.into_iter()
-        .skip(n_skipped)
-        .map(|(label, amount)| Bar { label, amount: dollars(amount), width: width(amount).max(1) })
-        .collect()
 }
 
 /// Pins exactly the definition that was shown.

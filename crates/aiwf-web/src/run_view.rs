@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aiwf_engine::package::NodeStatus;
-use aiwf_engine::{Engine, RunEntry, RunPhase, SessionPlace};
+use aiwf_engine::{Engine, MenuChoice, NewRun, Run, RunEntry, RunPhase, SessionPlace};
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -19,14 +19,12 @@ use crate::jobs::{self, LiveLog, Progress};
 use crate::markdown;
 use crate::session_view::entry_of;
 use crate::site::Site;
-use crate::words::{Refusal, dollars, in_address, minute, thousands};
+use crate::words::{Refusal, dollars, in_address, minute, run_words, thousands, visible};
 
 /// Entries of the conversation that are shown, the newest.
 const MAX_ENTRIES: usize = 200;
 /// The longest entry that is shown.
 const MAX_TEXT: usize = 40_000;
-/// Rows of the graph, and columns beside each other.
-const NODE_HEIGHT: usize = 52;
 
 #[derive(Debug, Serialize)]
 struct Said {
@@ -46,7 +44,6 @@ struct Node {
     kind: &'static str,
     status: &'static str,
     words: &'static str,
-    y: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -55,7 +52,8 @@ struct RunPage {
     id: String,
     base: String,
     title: String,
-    phase: &'static str,
+    status: &'static str,
+    status_key: &'static str,
     provider: String,
     node: Option<String>,
     agent: Option<String>,
@@ -65,10 +63,12 @@ struct RunPage {
     n_tool_calls: u64,
     position: u64,
     nodes: Vec<Node>,
-    height: usize,
+    /// The graph as SVG, made by the engine with every name in it escaped.
+    picture: Option<String>,
     entries: Vec<Said>,
     n_earlier: usize,
     question: Option<Question>,
+    menu: Vec<Entry>,
     error: Option<String>,
     warnings: Vec<String>,
     artifacts: Vec<String>,
@@ -78,6 +78,14 @@ struct RunPage {
     is_own_job: bool,
     live: Option<LiveLog>,
     failure: Option<Refusal>,
+}
+
+/// An item of the agent's menu.
+#[derive(Debug, Serialize)]
+struct Entry {
+    number: usize,
+    description: String,
+    triggers: String,
 }
 
 /// What the model asks, as a form.
@@ -151,26 +159,20 @@ fn read(
     let n_earlier = shown.entries.len().saturating_sub(MAX_ENTRIES);
     let is_busy = status.is_busy || is_own_job;
     let is_open = report.phase != RunPhase::Cancelled && !is_busy;
-    let node = |(row, node): (usize, &aiwf_engine::NodeProgress)| {
+    let node = |node: &aiwf_engine::NodeProgress| {
         let (status, words) = match node.status {
             NodeStatus::Completed => ("done", "done"),
             NodeStatus::Current => ("current", "current"),
             NodeStatus::Pending => ("open", "not reached yet"),
         };
-        Node {
-            id: node.id.clone(),
-            title: node.title.clone(),
-            kind: node.node_type.as_str(),
-            status,
-            words,
-            y: row * NODE_HEIGHT,
-        }
+        Node { id: node.id.clone(), title: node.title.clone(), kind: node.node_type.as_str(), status, words }
     };
     Ok(RunPage {
         base: format!("/s/{}", in_address(id)),
         title: if title.is_empty() { id.to_owned() } else { title },
         id: id.to_owned(),
-        phase: report.phase.as_str(),
+        status: run_words(report.phase),
+        status_key: run_key(report.phase),
         provider: status.provider.clone(),
         node: report.node.clone(),
         agent: report.agent.clone(),
@@ -185,11 +187,20 @@ fn read(
         n_calls: status.n_calls,
         n_tool_calls: status.n_tool_calls,
         position,
-        height: status.nodes.len() * NODE_HEIGHT,
-        nodes: status.nodes.iter().enumerate().map(node).collect(),
+        nodes: status.nodes.iter().map(node).collect(),
+        picture: status.picture.as_deref().map(|picture| visible(picture).into_owned()),
         entries: shown.entries.iter().skip(n_earlier).map(said).collect(),
         n_earlier,
         question: report.question.as_ref().filter(|_| is_open).map(question),
+        menu: status
+            .menu
+            .iter()
+            .map(|entry| Entry {
+                number: entry.number,
+                description: entry.description.clone(),
+                triggers: entry.triggers.join(", "),
+            })
+            .collect(),
         error: report.error.as_ref().map(|fault| fault.message.clone()),
         warnings: report.warnings.clone(),
         artifacts: status.artifacts.clone(),
@@ -202,12 +213,29 @@ fn read(
     })
 }
 
+/// The class of the badge of a phase.
+fn run_key(phase: RunPhase) -> &'static str {
+    match phase {
+        RunPhase::Running => "running",
+        RunPhase::WaitingUser => "waiting",
+        RunPhase::Completed => "complete",
+        RunPhase::Failed => "failed",
+        RunPhase::Cancelled => "cancelled",
+    }
+}
+
 fn said(entry: &RunEntry) -> Said {
     let text = match entry.text.char_indices().find(|(at, _)| *at >= MAX_TEXT) {
         Some((end, _)) => entry.text.get(..end).unwrap_or_default(),
         None => &entry.text,
     };
     let is_prose = matches!(entry.what, "assistant" | "user");
+    let text = if entry.what == "stopped" {
+        text.replace("waiting-user", "waiting for you")
+    } else {
+        text.to_owned()
+    };
+    let text = text.as_str();
     let html = || markdown::blocks(text).into_iter().map(|block| block.html).collect();
     Said {
         seq: entry.seq,
@@ -301,32 +329,85 @@ pub(crate) async fn say(
     let here = format!("/s/{}", in_address(&place.id));
     let which = place.id.clone();
     let done = jobs::run(&site, &place.id, move |engine| {
-        if fields.text("do") == "cancel" {
-            engine.cancel_run(&which, fields.filled("text").as_deref())?;
-            return Ok(());
-        }
         if engine.journal_bytes(&which) != fields.text("position").parse().ok() {
             let hint = "the current version is below: read it, then answer".to_owned();
-            let message = "the run continued since this page was loaded; nothing was sent";
+            let message = "the run continued since this page was loaded; nothing was done";
             return Err(Refusal::new(StatusCode::CONFLICT, message, Some(hint)));
+        }
+        if fields.text("do") == "cancel" {
+            engine.cancel_run(&which, fields.filled("text").as_deref())?;
+            return Ok(None);
         }
         let mut run = engine.open_run(&which, None)?;
         if fields.text("do") == "resume" {
             run.resume(fields.filled("text").as_deref())?;
-            return Ok(());
+            return Ok(None);
+        }
+        if fields.has("item") {
+            return choose(engine, run, &fields);
         }
         let empty = || Refusal::invalid("the text is empty", "fill in the text field next to the button");
         let text = if fields.has("question") { answer(&fields) } else { fields.filled("text") };
         run.say(&text.ok_or_else(empty)?)?;
-        Ok(())
+        Ok(None)
     });
     match done.await {
-        Ok(Progress::Done(()) | Progress::UnderWay) => see_other(&here),
+        Ok(Progress::Done(Some(other))) => see_other(&format!("/s/{}", in_address(&other))),
+        Ok(Progress::Done(None) | Progress::UnderWay) => see_other(&here),
         Err(refusal) => {
             let status = refusal.status;
             show(&site, &visitor, &place, status, Some(&refusal)).await
         }
     }
+}
+
+/// Does what an item of the agent's menu says; gives the run that it leads to, if that is another one.
+fn choose(engine: &Engine, mut run: Run<'_>, fields: &Fields) -> Result<Option<String>, Refusal> {
+    let unknown = || Refusal::invalid("that is no item of the menu", "open the page again");
+    let number = fields.number("item").ok_or_else(unknown)?;
+    let line = match fields.filled("text") {
+        Some(details) => format!("{number}\n\n{details}"),
+        None => number.to_string(),
+    };
+    let (package, agent) = run.package().zip(run.agent()).ok_or_else(unknown)?;
+    let chosen = engine
+        .choose_in_menu(package, agent, &line, true)
+        .map_err(|error| Refusal::new(StatusCode::CONFLICT, error.to_string(), Some(error.hint())))?;
+    match chosen {
+        MenuChoice::Say { text, data: Some(data) } => drop(run.say_with_data(&text, data)?),
+        MenuChoice::Say { text, data: None } => drop(run.say(&text)?),
+        MenuChoice::StartWorkflow { workflow, input, data } => {
+            let agent = agent.id.clone();
+            let path = run.package_path().ok_or_else(unknown)?;
+            let new = NewRun {
+                package: &path,
+                workflow: Some(&workflow),
+                agent: Some(&agent),
+                provider: None,
+                is_autopilot: false,
+            };
+            drop(run);
+            let mut started = engine.start_run(&new)?;
+            match data {
+                Some(data) => started.start_with_data(input.as_deref(), data)?,
+                None => started.start(input.as_deref())?,
+            };
+            return Ok(Some(started.id().to_owned()));
+        }
+        MenuChoice::ResumeRun => {
+            let name = run.report().package;
+            let is_other = |other: &aiwf_engine::RunSummary| {
+                other.package == name && other.problem.is_none() && other.phase != RunPhase::Cancelled
+            };
+            let newest =
+                engine.runs()?.into_iter().filter(is_other).max_by(|a, b| a.updated_at.cmp(&b.updated_at));
+            return Ok(newest.map(|run| run.run_id));
+        }
+        // The menu is on the page, and so is what the user leaves for.
+        MenuChoice::ShowMenu | MenuChoice::Dismiss => {}
+        MenuChoice::Clarify(_) => return Err(unknown()),
+    }
+    Ok(None)
 }
 
 /// The answer to a question, as the model expects it.

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use aiwf_engine::advice::Action;
 use aiwf_engine::machine::{Stage, VersionOutcome};
-use aiwf_engine::{
-    CheckReport, Engine, LedgerKind, SeenGate, SessionPlace, SessionReport, SessionStatus, WaitsFor,
-};
+use aiwf_engine::{Engine, LedgerKind, SeenGate, SessionPlace, SessionReport, SessionStatus, WaitsFor};
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
@@ -15,13 +13,15 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use crate::comments::{Remark, remarks};
+use crate::change_view::{Code, Room, code};
+use crate::checks::{Check, checks_of};
+use crate::comments::{Remark, Remarks};
 use crate::fields::Fields;
 use crate::guard::Visitor;
 use crate::jobs::LiveLog;
 use crate::markdown::{Block, blocks};
 use crate::site::Site;
-use crate::timeline::{Round, rounds};
+use crate::timeline::{Round, Strip, rounds};
 use crate::verb::Verb;
 use crate::words::{Refusal, dollars, in_address, minute, needs, plural, size, status_words, thousands};
 use crate::{advice_words, run_view, seen};
@@ -36,6 +36,8 @@ const MAX_EVENT: usize = 4_000;
 const MAX_PENDING: usize = 60_000;
 /// The prompt that is offered for copying on the page itself; a larger one is offered as a file.
 const MAX_COPY: usize = 400_000;
+/// The title of a reply whose files are shown as a change.
+const RAW_REPLY: &str = "The reply as it is written";
 
 /// A form that decides.
 #[derive(Clone, Debug, Serialize)]
@@ -112,20 +114,20 @@ struct Pending {
     href: String,
     raw: String,
     sha256: Option<String>,
-    html: Option<Vec<String>>,
+    blocks: Vec<PendingBlock>,
     text: Option<String>,
     size: String,
     is_cut: bool,
+    /// Whether another view shows better what it says.
+    is_raw: bool,
 }
 
+/// A rendered part of it, with its lines and what is said at them.
 #[derive(Debug, Serialize)]
-struct Check {
-    name: String,
-    command: String,
-    passed: bool,
-    outcome: String,
-    output: String,
-    href: String,
+struct PendingBlock {
+    numbers: Vec<usize>,
+    html: String,
+    comments: Vec<Remark>,
 }
 
 #[derive(Debug, Serialize)]
@@ -167,9 +169,12 @@ pub(crate) struct SessionPage {
     is_chat: bool,
     has_code: bool,
     n_files: usize,
+    /// The change itself, where it is what the user looks at.
+    code: Option<Code>,
     commits: Vec<String>,
     applied: bool,
     rounds: Vec<Round>,
+    strip: Strip,
     n_earlier: usize,
     live: Option<LiveLog>,
     is_busy: bool,
@@ -213,7 +218,7 @@ pub(crate) async fn show(
     }
     let (live, failure) = (site.jobs.live(&place.id), site.jobs.failure(&place.id));
     let is_own_job = live.is_some();
-    match site.read(move |engine| read(engine, &place, live, failure, is_own_job)).await {
+    match site.look(move |engine| read(engine, &place, live, failure, is_own_job)).await {
         Ok(session) => {
             let title = session.title.clone();
             site.page_with(
@@ -246,13 +251,26 @@ fn read(
         let tail = engine.live_text(which, MAX_PENDING / 10).ok().flatten()?;
         Some(LiveLog { lines: Vec::new(), text: tail.tail })
     });
-    let mut all = rounds(id, &lines);
+    let (mut all, strip) = rounds(id, &lines);
     let n_earlier = all.len().saturating_sub(MAX_ROUNDS);
     all.drain(..n_earlier);
     all.reverse();
     let change = report.change.as_deref();
-    let n_files = change.map_or(0, |change| change.changed_paths().len());
-    let is_changing = report.self_running.len() + n_files > 0 || gives_files(engine, id);
+    let remarks = Remarks::of(engine, id);
+    let changes = engine.file_changes(which).unwrap_or_default();
+    let has_files = || {
+        engine
+            .session_artifacts(which)
+            .is_ok_and(|files| files.iter().any(|file| file.path.contains("/code/")))
+    };
+    let has_code = !changes.is_empty() || !report.self_running.is_empty() || has_files();
+    let is_code_at_gate = report.waits_for == Some(WaitsFor::ReplyApproval)
+        && engine.reply_gives_files(which).unwrap_or_default();
+    let is_code_shown = is_code_at_gate
+        || report.status == SessionStatus::Complete
+        || matches!(report.waits_for, Some(WaitsFor::ReplyApproval | WaitsFor::Decision));
+    let code = (is_code_shown && !changes.is_empty())
+        .then(|| code(engine, place, &changes, &Fields::default(), Room::of_session()));
     let offers = offers(&report, glance.is_busy, is_own_job);
     let is_at_prompt =
         report.stage == Some(Stage::Prompt) && report.waits_for == Some(WaitsFor::PromptApproval);
@@ -262,11 +280,15 @@ fn read(
     let copy = (has_prompt && is_chat).then(|| engine.preview_session(which).ok()).flatten();
     let copy = copy.map(|preview| preview.text()).filter(|text| text.len() <= MAX_COPY);
     let pending = if is_at_prompt || awaits_chat {
-        report.prompt_path.as_ref().map(|path| pending(engine, id, "The prompt", path, &gate))
+        report.prompt_path.as_ref().map(|path| pending(engine, id, "The prompt", path, &gate, &[]))
     } else if report.waits_for == Some(WaitsFor::ReplyApproval)
         || report.waits_for == Some(WaitsFor::Decision)
     {
-        report.response_path.as_ref().map(|path| pending(engine, id, "The reply", path, &gate))
+        let title = if is_code_at_gate { RAW_REPLY } else { "The reply" };
+        let version =
+            report.versions.iter().rev().find(|version| Some(&version.sha256) == gate.sha256.as_ref());
+        let here = version.map(|version| remarks.on(&version.name)).unwrap_or_default();
+        report.response_path.as_ref().map(|path| pending(engine, id, title, path, &gate, &here))
     } else {
         None
     };
@@ -309,24 +331,26 @@ fn read(
             .iter()
             .map(|file| format!("{}: run automatically by {}", file.path, file.run_by))
             .collect(),
-        checks: report.checks.iter().map(|check| check_of(engine, place, check)).collect(),
+        checks: checks_of(engine, place, &report.checks),
         offers,
         providers,
         pending,
         has_prompt,
         copy,
         is_chat,
-        has_code: is_changing,
-        n_files,
+        has_code,
+        n_files: changes.len(),
+        code,
         commits: report.commits.iter().map(|commit| commit.id.clone()).collect(),
         applied: change.is_some_and(|change| change.applied),
         rounds: all,
+        strip,
         n_earlier,
         live,
         is_busy: glance.is_busy || is_own_job,
         failure,
         consents,
-        comments: remarks(engine, id),
+        comments: remarks.all(),
         n_open_comments: report.open_comments,
         revisable: if is_own_job || glance.is_busy { Vec::new() } else { revisable(&report) },
         versions: report
@@ -344,13 +368,6 @@ fn read(
             .collect(),
         flow: report.flow,
     })
-}
-
-fn gives_files(engine: &Engine, id: &str) -> bool {
-    engine
-        .session_artifacts(Some(id))
-        .is_ok_and(|files| files.iter().any(|file| file.path.contains("/code/")))
-        || engine.file_changes(Some(id)).is_ok_and(|files| !files.is_empty())
 }
 
 /// The artifacts with an approved version, which can be reopened.
@@ -382,30 +399,14 @@ fn title(report: &SessionReport) -> String {
     if title.is_empty() { report.session_id.clone() } else { title }
 }
 
-fn check_of(engine: &Engine, place: &SessionPlace, check: &CheckReport) -> Check {
-    let path = check.output.strip_prefix(&format!("{}/", place.directory)).unwrap_or(&check.output);
-    let output = engine.session_file(Some(place.id.as_str()), path).map(|(_, text)| text).unwrap_or_default();
-    Check {
-        name: check.name.clone(),
-        command: check.command.clone(),
-        passed: check.passed,
-        outcome: check.outcome.clone(),
-        href: format!("/s/{}/a/{}", in_address(&place.id), in_address(path)),
-        output: tail(&output, 3_000),
-    }
-}
-
-/// The end of a text, from the start of a line.
-fn tail(text: &str, max_bytes: usize) -> String {
-    let excess = text.len().saturating_sub(max_bytes);
-    if excess == 0 {
-        return text.to_owned();
-    }
-    let start = text.bytes().skip(excess).position(|byte| byte == b'\n').map_or(excess, |at| excess + at + 1);
-    text.get(start..).unwrap_or_default().to_owned()
-}
-
-fn pending(engine: &Engine, id: &str, title: &str, path: &str, gate: &SeenGate) -> Pending {
+fn pending(
+    engine: &Engine,
+    id: &str,
+    title: &str,
+    path: &str,
+    gate: &SeenGate,
+    remarks: &[(usize, Remark)],
+) -> Pending {
     let text = engine.session_file(Some(id), path).map(|(_, text)| text).unwrap_or_default();
     let relative = match path.find(id) {
         Some(at) => path.get(at + id.len() + 1..).unwrap_or(path),
@@ -415,16 +416,26 @@ fn pending(engine: &Engine, id: &str, title: &str, path: &str, gate: &SeenGate) 
         Some((end, _)) => text.get(..end).unwrap_or_default(),
         None => &text,
     };
-    let is_prompt = title == "The prompt";
-    let html = |blocks: Vec<Block>| blocks.into_iter().map(|block| block.html).collect();
+    // Edits are no Markdown: the page shows them as a change, and these are their bytes.
+    let is_plain = title != "The reply";
+    let rendered = |block: Block| PendingBlock {
+        comments: remarks
+            .iter()
+            .filter(|(line, _)| block.lines.contains(line))
+            .map(|(_, remark)| remark.clone())
+            .collect(),
+        numbers: block.lines.collect(),
+        html: block.html,
+    };
     Pending {
         title: title.to_owned(),
         href: format!("/s/{}/a/{}", in_address(id), in_address(relative)),
         raw: format!("/s/{}/raw/{}", in_address(id), in_address(relative)),
         path: relative.to_owned(),
         sha256: gate.sha256.clone(),
-        html: (!is_prompt).then(|| html(blocks(start))),
-        text: is_prompt.then(|| start.to_owned()),
+        blocks: if is_plain { Vec::new() } else { blocks(start).into_iter().map(rendered).collect() },
+        text: is_plain.then(|| start.to_owned()),
+        is_raw: title == RAW_REPLY,
         size: size(text.len() as u64),
         is_cut: start.len() < text.len(),
     }

@@ -26,7 +26,8 @@ use crate::serve::Access;
 use crate::watcher::Bell;
 use crate::words::{Refusal, environment};
 use crate::{
-    anatomy_view, artifact_view, change_view, decide, inbox, live, project_view, run_view, session_view,
+    anatomy_view, apply_view, artifact_view, change_view, decide, inbox, live, project_view, run_view,
+    session_view,
 };
 
 /// Something the user of the terminal is told.
@@ -94,6 +95,14 @@ impl Site {
             Ok(done) => done,
             Err(_) => Err(Refusal::bug()),
         }
+    }
+
+    /// Like [`Self::read`], for views that ask the engine many questions about one session and change nothing.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Engine) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        self.read(|engine| engine.at_one_moment(work)).await
     }
 
     /// Renders a page; the template gets what every page has beside `context`.
@@ -173,7 +182,7 @@ pub(crate) fn routes(site: &Arc<Site>) -> Router {
         .route("/s/{id}/prompt", get(anatomy_view::page))
         .route("/s/{id}/prompt/copy", get(anatomy_view::as_file))
         .route("/s/{id}/code", get(change_view::page))
-        .route("/s/{id}/apply", get(change_view::dry_run))
+        .route("/s/{id}/apply", get(apply_view::dry_run))
         .route("/s/{id}/a/{*path}", get(artifact_view::page))
         .route("/s/{id}/v/{*name}", get(artifact_view::version))
         .route("/s/{id}/raw/{*path}", get(artifact_view::raw))

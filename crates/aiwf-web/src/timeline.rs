@@ -30,12 +30,90 @@ pub(crate) struct Round {
     pub(crate) links: Vec<Link>,
     pub(crate) steps: Vec<Step>,
     pub(crate) n_hidden: usize,
+    /// On the strip: the whole round, and the calls in it.
+    pub(crate) bar: Bar,
+    pub(crate) calls: Vec<Bar>,
+    #[serde(skip)]
+    asked: Vec<(u64, u64)>,
+    #[serde(skip)]
+    sent_at: Option<u64>,
     #[serde(skip)]
     first: u64,
     #[serde(skip)]
     last: u64,
     #[serde(skip)]
     usage: Usage,
+}
+
+/// A stretch of the strip, which is [`STRIP`] long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Bar {
+    pub(crate) x: u64,
+    pub(crate) width: u64,
+}
+
+/// Time as the strip shows it: idle time has the same small width however long it was.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Strip {
+    pub(crate) start: String,
+    pub(crate) end: String,
+    pub(crate) gaps: Vec<Gap>,
+    /// Where each event is, by its time.
+    #[serde(skip)]
+    ticks: Vec<(u64, u64)>,
+}
+
+/// Idle time on the strip.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Gap {
+    pub(crate) bar: Bar,
+    pub(crate) words: String,
+}
+
+/// The length of the strip, in its own units.
+pub(crate) const STRIP: u64 = 1_000;
+/// Idle times that are marked; more would leave no room for anything else.
+const MAX_GAPS: usize = 40;
+
+impl Strip {
+    fn of(lines: &[JournalLine]) -> Self {
+        let mut times: Vec<u64> = lines.iter().filter_map(|line| seconds_of(&line.at)).collect();
+        times.sort_unstable();
+        times.dedup();
+        let steps = || times.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?)));
+        let busy: u64 = steps().map(|(from, to)| to - from).filter(|step| *step < IDLE).sum();
+        let n_gaps = steps().filter(|(from, to)| to - from >= IDLE).count() as u64;
+        // All the idle times together take a third of the strip at most.
+        let gap = (busy.max(1) / 12).max(1).min((busy.max(1) / 2 / n_gaps.max(1)).max(1));
+        let total = (busy + n_gaps * gap).max(1);
+        let (mut ticks, mut gaps, mut sum) = (Vec::with_capacity(times.len()), Vec::new(), 0);
+        ticks.extend(times.first().map(|first| (*first, 0)));
+        for (from, to) in steps() {
+            let step = to - from;
+            let start = sum * STRIP / total;
+            sum += if step < IDLE { step } else { gap };
+            let end = sum * STRIP / total;
+            if step >= IDLE && gaps.len() < MAX_GAPS {
+                gaps.push(Gap { bar: Bar { x: start, width: end - start }, words: duration(step) });
+            }
+            ticks.push((to, end));
+        }
+        let at = |line: Option<&JournalLine>| line.map(|line| minute(&line.at)).unwrap_or_default();
+        Self { start: at(lines.first()), end: at(lines.last()), gaps, ticks }
+    }
+
+    fn at(&self, time: u64) -> u64 {
+        let after = self.ticks.partition_point(|(known, _)| *known <= time);
+        self.ticks.get(after.saturating_sub(1)).map_or(0, |(_, x)| *x)
+    }
+
+    /// A stretch of time; a moment is wide enough to be seen.
+    fn bar(&self, from: u64, to: u64) -> Bar {
+        const LEAST: u64 = 4;
+        let (start, end) = (self.at(from), self.at(to));
+        let width = end.saturating_sub(start).max(LEAST);
+        Bar { x: start.min(STRIP - LEAST), width: width.min(STRIP) }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -53,8 +131,8 @@ pub(crate) struct Step {
     pub(crate) tone: &'static str,
 }
 
-/// The rounds of a session, oldest first.
-pub(crate) fn rounds(id: &str, lines: &[JournalLine]) -> Vec<Round> {
+/// The rounds of a session, oldest first, and the strip that they share.
+pub(crate) fn rounds(id: &str, lines: &[JournalLine]) -> (Vec<Round>, Strip) {
     let mut rounds: Vec<Round> = Vec::new();
     let mut last_at = None;
     for line in lines {
@@ -82,42 +160,67 @@ pub(crate) fn rounds(id: &str, lines: &[JournalLine]) -> Vec<Round> {
         }
         if let Some(round) = rounds.last_mut() {
             round.last = at;
-            round.take(id, line);
+            round.take(id, line, at);
         }
         last_at = Some(at);
     }
+    let strip = Strip::of(lines);
     for round in &mut rounds {
         round.settle();
+        round.bar = strip.bar(round.first, round.last);
+        round.calls = round.asked.iter().map(|(from, to)| strip.bar(*from, *to)).collect();
     }
-    rounds
+    (rounds, strip)
 }
 
 impl Round {
     #[expect(clippy::wildcard_enum_match_arm, reason = "few events say more than their line")]
-    fn take(&mut self, id: &str, line: &JournalLine) {
+    fn take(&mut self, id: &str, line: &JournalLine, at: u64) {
         let (text, tone) = words(&line.event);
         match &line.event {
             Event::PromptWritten { prompt, .. } => self.link(id, "Prompt", &prompt.path),
-            Event::PromptSent { provider, .. } => self.provider = Some(provider.clone()),
+            Event::PromptSent { provider, is_free, .. } => {
+                self.provider = Some(provider.clone());
+                // A person's chat is no call.
+                self.sent_at = (!is_free).then_some(at);
+            }
             Event::ToolCalled(_) => self.n_tools += 1,
             Event::AskedAgain { call, .. } => self.spend(call.usage.as_ref(), call.model.as_ref()),
             Event::ReplyReceived { response, call, .. } => {
+                self.answered(at);
                 self.link(id, "Reply", &response.path);
                 if let Some(call) = call {
                     self.spend(call.usage.as_ref(), call.model.as_ref());
                 }
             }
-            Event::AskFailed { call: Some(call), .. } => {
-                self.spend(call.usage.as_ref(), call.model.as_ref());
+            Event::AskFailed { call, .. } => {
+                self.answered(at);
+                if let Some(call) = call {
+                    self.spend(call.usage.as_ref(), call.model.as_ref());
+                }
             }
             Event::GateAnswered { call: Some(call), .. } => self.spend(call.usage.as_ref(), None),
             Event::ResponseApproved { outcome, .. } => self.settle_outcome(id, outcome),
             _ => {}
         }
         if self.steps.len() < MAX_STEPS {
-            self.steps.push(Step { seq: line.seq, at: minute(&line.at), text, tone });
+            self.steps.push(Step { seq: line.seq, at: self.moment(&line.at), text, tone });
         } else {
             self.n_hidden += 1;
+        }
+    }
+
+    fn answered(&mut self, at: u64) {
+        if let Some(sent_at) = self.sent_at.take() {
+            self.asked.push((sent_at, at));
+        }
+    }
+
+    /// The time of a step: the day only where it is another one.
+    fn moment(&self, at: &str) -> String {
+        match (at.get(..10), at.get(11..19)) {
+            (Some(day), Some(time)) if self.started.starts_with(day) => time.to_owned(),
+            _ => minute(at),
         }
     }
 
@@ -321,7 +424,7 @@ mod tests {
     fn rounds_have_durations_and_long_pauses_are_squeezed() {
         let call = json!({ "usage": { "input_tokens": 1200, "output_tokens": 30, "cost": 0.5 }, "model": "m", "millis": 4000 });
         let reply = json!({ "event": "reply-received", "response": { "path": "iteration-1/plan-response.md", "sha256": "" }, "call": call });
-        let rounds = rounds(
+        let (rounds, strip) = rounds(
             "one",
             &[
                 line(1, "08:00:00", prompt("plan", 1)),
@@ -335,6 +438,10 @@ mod tests {
         assert_eq!(rounds[1].idle.as_deref(), Some("2 h 59 min"));
         assert_eq!(rounds[0].tokens.as_deref(), Some("2,400 → 60 tokens"));
         assert_eq!(rounds[0].cost.as_deref(), Some("$1.00"));
+        // Three hours of idle time are as wide on the strip as they must be to be seen, and no wider.
+        assert_eq!((strip.gaps.len(), strip.gaps[0].words.as_str()), (1, "2 h 59 min"));
+        assert!(strip.gaps[0].bar.width < STRIP / 4, "{:?}", strip.gaps);
+        assert_eq!((rounds[0].bar.x, rounds[1].bar.x), (0, STRIP - 4));
         let links: Vec<_> = rounds[0].links.iter().map(|link| link.href.as_str()).collect();
         assert_eq!(links, ["/s/one/a/iteration-1/plan-prompt.md", "/s/one/a/iteration-1/plan-response.md"]);
     }
@@ -343,7 +450,33 @@ mod tests {
     fn a_round_with_many_events_shows_the_first_ones() {
         let mut lines = vec![line(1, "08:00:00", prompt("plan", 1))];
         lines.extend((2..1_000).map(|seq| line(seq, "08:00:01", json!({ "event": "budget-raised" }))));
-        let rounds = rounds("one", &lines);
+        let (rounds, _) = rounds("one", &lines);
         assert_eq!((rounds[0].steps.len(), rounds[0].n_hidden), (MAX_STEPS, 999 - MAX_STEPS));
+    }
+
+    #[test]
+    fn the_strip_has_room_for_work_however_often_a_session_was_idle() {
+        let mut lines = vec![line(1, "00:00:00", prompt("plan", 1))];
+        lines.extend((1..60).map(|n| {
+            let at = format!("{:02}:{:02}:30", n / 4, n % 4 * 15);
+            line(n + 1, &at, json!({ "event": "budget-raised" }))
+        }));
+        let (rounds, strip) = rounds("one", &lines);
+        assert!(strip.gaps.len() <= MAX_GAPS && strip.gaps.iter().all(|gap| gap.bar.x <= STRIP));
+        assert_eq!(rounds[0].bar, Bar { x: 0, width: STRIP });
+    }
+
+    #[test]
+    fn calls_are_marked_on_the_strip() {
+        let sent = json!({ "event": "prompt-sent", "provider": "p", "payload_sha256": "", "n_earlier": 0, "is_free": false });
+        let reply = json!({ "event": "reply-received", "response": { "path": "r.md", "sha256": "" } });
+        let lines = [
+            line(1, "08:00:00", prompt("plan", 1)),
+            line(2, "08:01:00", sent),
+            line(3, "08:03:00", reply),
+            line(4, "08:04:00", json!({ "event": "budget-raised" })),
+        ];
+        let (rounds, _) = rounds("one", &lines);
+        assert_eq!(rounds[0].calls, [Bar { x: 250, width: 500 }]);
     }
 }

@@ -19,10 +19,19 @@ const POLL_EVERY: Duration = Duration::from_millis(500);
 /// More than streams fall behind; one that does looks at everything again.
 const MAX_PENDING: usize = 256;
 
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ring {
+    /// The session; empty for the directories above.
+    pub(crate) id: String,
+    /// Whether only words arrived, which no journal has yet.
+    pub(crate) is_words: bool,
+}
+
 /// Tells streams which session changed.
 pub(crate) struct Bell {
     root: PathBuf,
-    rings: broadcast::Sender<String>,
+    rings: broadcast::Sender<Ring>,
     watching: Mutex<Option<Watching>>,
 }
 
@@ -46,10 +55,15 @@ impl Bell {
     /// Tells whoever listens that a session changed.
     pub(crate) fn ring(&self, id: &str) {
         // Nobody listens when no page is open.
-        drop(self.rings.send(id.to_owned()));
+        drop(self.rings.send(Ring { id: id.to_owned(), is_words: false }));
     }
 
-    pub(crate) fn listen(&self) -> broadcast::Receiver<String> {
+    /// Tells that words of a session arrived.
+    pub(crate) fn ring_words(&self, id: &str) {
+        drop(self.rings.send(Ring { id: id.to_owned(), is_words: true }));
+    }
+
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Ring> {
         self.rings.subscribe()
     }
 
@@ -60,6 +74,11 @@ impl Bell {
         for directory in std::iter::once(own.clone()).chain(PLACES.map(|place| own.join(place))) {
             self.follow(&directory);
         }
+    }
+
+    /// Watches the directory of a session, relative to the project: its journal is there.
+    pub(crate) fn follow_journal(&self, directory: &str) {
+        self.follow(&self.root.join(directory));
     }
 
     /// Watches the directory of a session, relative to the project, with its rounds.
@@ -114,7 +133,7 @@ impl Bell {
 
 struct Rings {
     root: PathBuf,
-    rings: broadcast::Sender<String>,
+    rings: broadcast::Sender<Ring>,
 }
 
 impl EventHandler for Rings {
@@ -127,10 +146,12 @@ impl EventHandler for Rings {
         let mut last = None;
         for path in &event.paths {
             let Some(id) = session_of(&self.root, path) else { continue };
-            if last != Some(id) {
-                drop(self.rings.send(id.to_owned()));
+            let is_words = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".partial-"));
+            let ring = Ring { id: id.to_owned(), is_words };
+            if last.as_ref() != Some(&ring) {
+                drop(self.rings.send(ring.clone()));
             }
-            last = Some(id);
+            last = Some(ring);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::error::Error as _;
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use aiwf_engine::{RunError, SessionError, SessionStatus, WaitsFor};
+use aiwf_engine::{RunError, RunPhase, SessionError, SessionStatus, WaitsFor};
 use axum::http::StatusCode;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, Output, State, Value};
@@ -172,12 +172,15 @@ const TEMPLATES: &[(&str, &str)] = templates![
     "apply.html",
     "artifact.html",
     "base.html",
+    "checks.html",
     "code.html",
     "decisions.html",
     "diff.html",
     "entry.html",
     "events.html",
+    "files.html",
     "inbox.html",
+    "pending.html",
     "project.html",
     "refusal.html",
     "remarks.html",
@@ -270,6 +273,16 @@ pub(crate) fn needs(waits_for: WaitsFor) -> &'static str {
     }
 }
 
+pub(crate) fn run_words(phase: RunPhase) -> &'static str {
+    match phase {
+        RunPhase::Running => "running",
+        RunPhase::WaitingUser => "waiting for you",
+        RunPhase::Completed => "complete",
+        RunPhase::Failed => "failed",
+        RunPhase::Cancelled => "cancelled",
+    }
+}
+
 pub(crate) fn status_words(status: SessionStatus) -> &'static str {
     match status {
         SessionStatus::InProgress => "in progress",
@@ -280,6 +293,16 @@ pub(crate) fn status_words(status: SessionStatus) -> &'static str {
         SessionStatus::Complete => "complete",
         SessionStatus::Cancelled => "cancelled",
         SessionStatus::Unreadable => "unreadable",
+    }
+}
+
+/// The last line that says something, as one line of a list.
+pub(crate) fn last_line(text: &str) -> String {
+    const LENGTH: usize = 160;
+    let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    match line.char_indices().nth(LENGTH) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
     }
 }
 
@@ -330,6 +353,13 @@ mod tests {
             (size(1), size(2_048), size(6 << 20)),
             ("1 byte".into(), "2.0 KB".into(), "6.0 MB".into())
         );
+    }
+
+    #[test]
+    fn the_last_line_is_the_last_that_says_something() {
+        assert_eq!(last_line("one\n  two \n\n  \n"), "two");
+        assert_eq!(last_line(""), "");
+        assert_eq!(last_line(&"ä".repeat(500)).chars().count(), 161);
     }
 
     #[test]

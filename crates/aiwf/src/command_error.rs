@@ -35,9 +35,6 @@ pub(crate) enum CommandError {
     /// A menu item continues a run, but there is none.
     #[error("no run of this package can be resumed")]
     NoRunOfPackage,
-    /// An item of a menu needs files that are not there.
-    #[error("nothing was started: {} missing", are(missing))]
-    FilesMissing { missing: Vec<String> },
     /// The message comes from the turn's fault.
     #[error("{message} ({code})")]
     TurnFailed {
@@ -75,10 +72,6 @@ impl CommandError {
                 }
             }
             Self::NoRunOfPackage => "choose an item of the menu that starts a workflow".to_owned(),
-            Self::FilesMissing { missing } => {
-                let what = if missing.len() == 1 { "it" } else { "them" };
-                format!("add {what}, then choose the item again")
-            }
             Self::TurnFailed { hint, .. } => hint.clone(),
         }
     }
@@ -89,7 +82,6 @@ impl CommandError {
             Self::TurnFailed { code, .. } => code,
             Self::UnknownProvider { .. } => "PROVIDER_UNKNOWN",
             Self::NoRunOfPackage => "RUN_ID_INVALID",
-            Self::FilesMissing { .. } => "VALIDATION_FAILED",
             Self::NoServer | Self::ToolFailed { .. } => "TOOL_NOT_AVAILABLE",
             Self::NoCurrentDir(_) => "NO_CURRENT_DIR",
             Self::Unprintable(_) => "FILE_UNWRITABLE",
@@ -98,10 +90,4 @@ impl CommandError {
             Self::NoHome => "NO_HOME",
         }
     }
-}
-
-/// Names in backticks and the verb that fits.
-fn are(names: &[String]) -> String {
-    let listed = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    format!("{listed} {}", if names.len() == 1 { "is" } else { "are" })
 }

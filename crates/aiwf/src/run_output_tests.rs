@@ -62,6 +62,8 @@ fn status_of(phase: RunPhase) -> RunStatus {
             node("start", "start", NodeStatus::Completed),
             node("draft", "Draft it", NodeStatus::Current),
         ],
+        picture: None,
+        menu: Vec::new(),
         variables: json!({ "kind": "bug" }).as_object().cloned().unwrap_or_default(),
         decisions: vec![json!({ "from": "start", "to": "draft", "label": "go", "reason": "asked for" })],
         artifacts: vec!["artifacts/a.md".to_owned()],

@@ -69,17 +69,25 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// How often something is measured: `full` times, or once in a smoke run.
+    pub(super) fn turns(&self, full: usize) -> usize {
+        match self.effort {
+            Effort::Measure => full,
+            Effort::Smoke => 1,
+        }
+    }
+
+    pub(super) fn effort(&self) -> Effort {
+        self.effort
+    }
+
     /// Runs the programs in turns, `n_turns` times each, or once in a smoke run.
     pub(super) fn take_turns<const N: usize>(
         &self,
         n_turns: usize,
         programs: [Prepare<'_>; N],
     ) -> Result<[Samples; N], Failure> {
-        let n_turns = match self.effort {
-            Effort::Measure => n_turns,
-            Effort::Smoke => 1,
-        };
-        measure::take_turns(n_turns, &self.switch, programs)
+        measure::take_turns(self.turns(n_turns), &self.switch, programs)
     }
 
     /// Runs an example and reads numbers of what it prints; with `--against`, both builds in turns.

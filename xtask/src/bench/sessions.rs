@@ -59,7 +59,7 @@ fn session_id(number: usize) -> String {
 }
 
 /// Makes one session with the build in use, and copies of it.
-fn write_sessions(lab: &Lab<'_>, root: &Path) -> Result<(), Failure> {
+pub(super) fn write_sessions(lab: &Lab<'_>, root: &Path) -> Result<(), Failure> {
     workspace::run(&mut aiwf(lab, root, INIT)?)?;
     let sessions = root.join(".aiwf/sessions");
     let failed = |error: &std::io::Error| Failure::io("copy a session", error);

@@ -1,49 +1,25 @@
 //! The walk through the page: what a person does, and what must be there then.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
 use std::time::Instant;
 
-use serde_json::Value;
-
-use super::web_driver::{Browser, Scripts, text_of};
+use super::scene::{CODE, PASS, PLAN, Scene, approve, is, picture, respond, sound};
+use super::web_driver::{Browser, Scripts};
+use super::{agents, attacks, hostile, keys, tabs};
 use crate::failure::Failure;
 
-const PLAN: &str = "# Plan\n\n1. Give `list_items` a flag `as_json`.\n2. Print JSON when it is set.\n\n| file | change |\n|---|---|\n| `src/list.py` | a new argument |\n";
-const CODE: &str = "Adds the flag.\n\n<<<EDIT: src/list.py>>>\n<<<<<<< SEARCH\ndef list_items():\n    return []\n=======\ndef list_items(as_json=False):\n    items = []\n    return json.dumps(items) if as_json else items\n>>>>>>> REPLACE\n\n<<<FILE: docs/json.md>>>\n# JSON\n\n`--json` prints one line.\n";
-const PASS: &str = "The flag does what the plan says.\n\n<review>PASS</review>\n";
-/// What hostile text would do if it were more than text.
-const HOSTILE: &str = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> [x](javascript:document.title='owned') ![p](http://192.0.2.1/p.png) <style>body{display:none}</style> \u{1b}[31m \u{202e}txet";
-const ACCESSIBLE: &str = include_str!("accessible.js");
-const CONTROL: &str = "\u{e009}";
-const ENTER: &str = "\u{e007}";
-
-/// A project with its page.
-struct Scene<'b> {
-    binary: &'b Path,
-    directory: tempfile::TempDir,
-    page: Child,
-    url: String,
-    code: String,
-}
-
-impl Drop for Scene<'_> {
-    fn drop(&mut self) {
-        drop(self.page.kill());
-        drop(self.page.wait());
-    }
-}
-
 /// Every walk; the first surprise ends it.
-pub(super) fn all(binary: &Path, pictures: Option<&Path>) -> Result<(), Failure> {
+pub(super) fn all(root: &Path, binary: &Path, pictures: Option<&Path>) -> Result<(), Failure> {
     let scene = Scene::new(binary)?;
     told("a session from its request into the project and back", || walk(&scene, pictures))?;
     told("a decision on bytes that moved", || moved(&scene))?;
     told("a change by another process appears by itself", || live(&scene))?;
     told("comments across versions", || comments(&scene, pictures))?;
-    told("keys", || keys(&scene))?;
-    told("hostile text in every field", || hostile(&scene))?;
+    told("drafts and tabs", || tabs::all(&scene))?;
+    told("every key", || keys::all(&scene))?;
+    told("agents that answer, fail and ask", || agents::all(&scene, root, pictures))?;
+    told("hostile text in every field", || hostile::all(&scene))?;
+    told("requests that are not from the page", || attacks::all(&scene))?;
     told("without scripts", || without_scripts(&scene))?;
     told("380 and 2000 pixels wide, dark and light", || shapes(&scene, pictures))
 }
@@ -53,125 +29,6 @@ fn told(what: &str, walk: impl FnOnce() -> Result<(), Failure>) -> Result<(), Fa
     walk().map_err(|failure| failure.detail(format!("in the walk: {what}")))?;
     println!("   {what}: {:.1} s", started_at.elapsed().as_secs_f64());
     Ok(())
-}
-
-impl<'b> Scene<'b> {
-    fn new(binary: &'b Path) -> Result<Self, Failure> {
-        let io = |error: std::io::Error| Failure::io("make a project", &error);
-        let directory = tempfile::tempdir().map_err(io)?;
-        let project = directory.path().join("shop");
-        std::fs::create_dir_all(project.join("src")).map_err(io)?;
-        std::fs::create_dir_all(project.join(".aiwf")).map_err(io)?;
-        std::fs::create_dir_all(directory.path().join("home")).map_err(io)?;
-        std::fs::write(project.join("src/list.py"), "import json\n\n\ndef list_items():\n    return []\n")
-            .map_err(io)?;
-        let mut page = command(binary, &directory)
-            .args(["ui", "--json", "--no-open"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| Failure::io("start `aiwf ui`", &error))?;
-        let stdout = page.stdout.take().ok_or_else(|| Failure::new("`aiwf ui` has no output"))?;
-        let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line).map_err(io)?;
-        let said: Value = serde_json::from_str(&line)
-            .map_err(|error| Failure::new("`aiwf ui --json` printed no JSON").detail(error.to_string()))?;
-        let text = |key: &str| text_of(&said, key);
-        Ok(Self { binary, directory, page, url: text("url"), code: text("code") })
-    }
-
-    /// Runs a command in another process.
-    fn aiwf(&self, words: &[&str]) -> Result<Output, Failure> {
-        let output = command(self.binary, &self.directory).args(words).output();
-        let output = output.map_err(|error| Failure::io("start aiwf", &error))?;
-        Ok(output)
-    }
-
-    fn base(&self) -> &str {
-        self.url.split("/#").next().unwrap_or_default()
-    }
-
-    fn read(&self, path: &str) -> String {
-        std::fs::read_to_string(self.directory.path().join("shop").join(path)).unwrap_or_default()
-    }
-
-    /// A browser that was let in by the address with the secret.
-    fn browser(&self, is_dark: bool) -> Result<Browser, Failure> {
-        let browser = Browser::start(Scripts::On, is_dark)?;
-        browser.open(&self.url)?;
-        browser.wait_for("Inbox")?;
-        is(!browser.url()?.contains('#'), "the secret is still in the address")?;
-        // The first request has no cookie yet, which the browser reports.
-        browser.complaints()?;
-        Ok(browser)
-    }
-
-    /// The id of a new session that waits for the reply of its plan.
-    fn begin(&self, request: &str) -> Result<String, Failure> {
-        self.aiwf(&["do", request, "--provider", "manual"])?;
-        let status = self.aiwf(&["list", "--json"])?;
-        let listed: Value = serde_json::from_slice(&status.stdout)
-            .map_err(|error| Failure::new("`aiwf list --json` printed no JSON").detail(error.to_string()))?;
-        let id = listed.pointer("/sessions/0/session_id").and_then(Value::as_str).unwrap_or_default();
-        is(!id.is_empty(), "no session was started")?;
-        Ok(id.to_owned())
-    }
-}
-
-fn command(binary: &Path, directory: &tempfile::TempDir) -> Command {
-    let mut command = Command::new(binary);
-    command
-        .current_dir(directory.path().join("shop"))
-        .env_clear()
-        .env("HOME", directory.path().join("home"))
-        .env("USER", "ann")
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin");
-    command
-}
-
-fn is(holds: bool, otherwise: &str) -> Result<(), Failure> {
-    if holds { Ok(()) } else { Err(Failure::new(otherwise)) }
-}
-
-/// Scans the page, and asks the browser what it blocked.
-fn sound(browser: &Browser, view: &str) -> Result<(), Failure> {
-    let found = browser.run(ACCESSIBLE)?;
-    let found: Vec<&str> = found.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if !found.is_empty() {
-        let failure = Failure::new(format!("the view `{view}` is not accessible"));
-        return Err(found.iter().take(12).fold(failure, |failure, line| failure.detail(*line)));
-    }
-    let complaints = browser.complaints()?;
-    let of_policy: Vec<&String> = complaints.iter().filter(|line| !line.contains("status of 4")).collect();
-    match of_policy.first() {
-        None => Ok(()),
-        Some(first) => {
-            Err(Failure::new(format!("the browser complains about `{view}`")).detail(first.as_str()))
-        }
-    }
-}
-
-fn picture(browser: &Browser, pictures: Option<&Path>, name: &str) -> Result<(), Failure> {
-    let Some(directory) = pictures else { return Ok(()) };
-    let path = directory.join(format!("page-{name}.png"));
-    std::fs::write(&path, browser.screenshot()?).map_err(|error| Failure::io("write a picture", &error))
-}
-
-/// Writes a reply into its field and sends it.
-fn respond(browser: &Browser, reply: &str) -> Result<(), Failure> {
-    browser.wait("the field for the reply", || Ok(browser.has("#text-respond")))?;
-    // Typing every character takes long; a paste does not.
-    let reply = serde_json::json!(reply);
-    browser.run(&format!(
-        "var field = document.getElementById('text-respond'); field.value = {reply}; field.dispatchEvent(new Event('input', {{ bubbles: true }}));"
-    ))?;
-    browser.click("form[data-verb=respond] button.good")?;
-    browser.wait("its approval", || Ok(browser.has("form[data-verb=approve] button")))
-}
-
-fn approve(browser: &Browser, then: &str) -> Result<(), Failure> {
-    browser.click("form[data-verb=approve] button")?;
-    browser.wait_for(then)
 }
 
 fn walk(scene: &Scene<'_>, pictures: Option<&Path>) -> Result<(), Failure> {
@@ -259,7 +116,7 @@ fn moved(scene: &Scene<'_>) -> Result<(), Failure> {
     browser.run("dispatchEvent(new Event('pagehide'))")?;
     browser.wait("a quiet page", || Ok(browser.run("return document.readyState")? == "complete"))?;
     let path = format!(".aiwf/sessions/{id}/iteration-1/plan-response.md");
-    let file = scene.directory.path().join("shop").join(&path);
+    let file = scene.project().join(&path);
     std::fs::write(&file, "# Other\n\nDrop the tables.\n")
         .map_err(|error| Failure::io("write a reply", &error))?;
     // What was on the screen is what the form decides on, whatever is there by now.
@@ -320,75 +177,11 @@ fn comments(scene: &Scene<'_>, pictures: Option<&Path>) -> Result<(), Failure> {
     browser.wait_for("resolved")
 }
 
-fn keys(scene: &Scene<'_>) -> Result<(), Failure> {
-    let id = scene.begin("Use the keyboard")?;
-    let browser = scene.browser(false)?;
-    browser.press("?")?;
-    is(browser.has("dialog[open]"), "`?` lists no keys")?;
-    sound(&browser, "keys")?;
-    browser.click("dialog button")?;
-    browser.press("/")?;
-    browser.wait("focus in the search", || focus(&browser, "q"))?;
-    browser.write("#q", "keyboard\u{e007}")?;
-    browser.wait("one result", || {
-        Ok(browser.run("return document.querySelectorAll('[data-item]').length")? == 1)
-    })?;
-    browser.run("document.activeElement.blur()")?;
-    browser.press("j")?;
-    is(browser.has("[data-item].here"), "`j` selects nothing")?;
-    browser.press(ENTER)?;
-    browser.wait("the session", || Ok(browser.url()?.ends_with(&id)))?;
-    respond(&browser, PLAN)?;
-    browser.run("document.activeElement.blur()")?;
-    browser.press("r")?;
-    browser.wait("focus in the rejection", || focus(&browser, "text-reject"))?;
-    browser.write("#text-reject", "a")?;
-    is(browser.has("form[data-verb=approve]"), "`a` approved while somebody was typing")?;
-    let keys = serde_json::json!([
-        { "type": "keyDown", "value": CONTROL }, { "type": "keyDown", "value": ENTER },
-        { "type": "keyUp", "value": ENTER }, { "type": "keyUp", "value": CONTROL },
-    ]);
-    browser.chord(&keys)?;
-    browser.wait_for("reply rejected by ann: a")?;
-    browser.press("g")?;
-    browser.press("i")?;
-    browser.wait("the inbox", || Ok(browser.url()?.trim_end_matches('/') == scene.base()))
-}
-
-fn focus(browser: &Browser, id: &str) -> Result<bool, Failure> {
-    Ok(browser.run("return document.activeElement.id")? == id)
-}
-
-fn hostile(scene: &Scene<'_>) -> Result<(), Failure> {
-    let id = scene.begin(HOSTILE)?;
-    let browser = scene.browser(false)?;
-    let session = format!("{}/s/{id}", scene.base());
-    browser.open(&session)?;
-    respond(&browser, &format!("# {HOSTILE}\n\n{HOSTILE}\n\n```\n{HOSTILE}\n```\n"))?;
-    for path in [
-        "",
-        "/prompt",
-        "/prompt?section=0",
-        "/events",
-        "/code",
-        "/a/iteration-1/plan-response.md",
-        "/a/iteration-1/plan-response.md?as=source",
-    ] {
-        browser.open(&format!("{session}{path}"))?;
-        browser.wait_for("aiwf")?;
-        sound(&browser, &format!("hostile {path}"))?;
-        let title = browser.run("return document.title")?;
-        is(title != "owned", "hostile text ran")?;
-    }
-    browser.open(scene.base())?;
-    sound(&browser, "hostile inbox")
-}
-
 fn without_scripts(scene: &Scene<'_>) -> Result<(), Failure> {
     let id = scene.begin("Read and decide without scripts")?;
     let browser = Browser::start(Scripts::Off, false)?;
     browser.open(&format!("{}/s/{id}", scene.base()))?;
-    browser.write("#code", &scene.code)?;
+    browser.write("#code", &scene.page.code)?;
     browser.click("button")?;
     browser.wait_for("Read and decide without scripts")?;
     browser.write("#text-respond", "# Plan without scripts")?;
@@ -401,12 +194,30 @@ fn without_scripts(scene: &Scene<'_>) -> Result<(), Failure> {
 
 fn shapes(scene: &Scene<'_>, pictures: Option<&Path>) -> Result<(), Failure> {
     let id = scene.begin("Show the list in every shape")?;
+    let with_code = scene.begin("Show a change in every shape")?;
+    {
+        let browser = scene.browser(false)?;
+        browser.open(&format!("{}/s/{with_code}", scene.base()))?;
+        respond(&browser, PLAN)?;
+        approve(&browser, "Your chat")?;
+        respond(&browser, CODE)?;
+    }
+    scene.aiwf(&["comment", &with_code, "src/list.py:5", "and an empty list?"])?;
+    let paths = [
+        "/".to_owned(),
+        format!("/s/{id}"),
+        format!("/s/{id}/prompt"),
+        format!("/s/{with_code}"),
+        format!("/s/{with_code}/code"),
+        format!("/s/{with_code}/code?mode=split&on=1&line=5"),
+        format!("/s/{with_code}/v/plan@1?line=3"),
+        "/project".to_owned(),
+    ];
     for is_dark in [false, true] {
         let browser = scene.browser(is_dark)?;
         for (width, height) in [(380, 800), (2_000, 1_200), (1_280, 900)] {
             browser.resize(width, height)?;
-            for path in ["/".to_owned(), format!("/s/{id}"), format!("/s/{id}/prompt"), "/project".to_owned()]
-            {
+            for path in &paths {
                 browser.open(&format!("{}{path}", scene.base()))?;
                 browser.wait_for("aiwf")?;
                 sound(&browser, &format!("{path} at {width}, {}", if is_dark { "dark" } else { "light" }))?;

@@ -215,6 +215,14 @@ impl SessionEntry {
         self.place != Place::Changes && self.id == id
     }
 
+    /// A call that looks interrupted is under way while a process holds the lock.
+    fn mark_busy(&mut self, settings: &Settings) {
+        let looks_interrupted = self.waits_for == Some(WaitsFor::Retry) && self.kind != LedgerKind::Run;
+        if looks_interrupted && self.ledger(settings).is_locked() {
+            (self.status, self.waits_for) = (SessionStatus::InProgress, None);
+        }
+    }
+
     pub(super) fn ledger(&self, settings: &Settings) -> SessionLedger {
         SessionLedger::at(settings, self.place, &self.id)
     }
@@ -389,6 +397,9 @@ impl Engine {
     /// All sessions of the project, most recently changed first.
     pub fn list_all(&self) -> Result<Vec<SessionEntry>, SessionError> {
         let mut entries = all_of(self.settings(), Scope::Any)?;
+        for entry in &mut entries {
+            entry.mark_busy(self.settings());
+        }
         entries.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));
         Ok(entries)
     }

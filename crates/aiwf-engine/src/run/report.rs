@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::event::{Fault, RunKind, RunPhase};
+use super::menu::MenuEntry;
 
 /// The status of a run after a command.
 #[derive(Clone, Debug, Serialize)]
@@ -63,6 +64,12 @@ pub struct RunStatus {
     pub updated_at: String,
     pub provider: String,
     pub nodes: Vec<NodeProgress>,
+    /// The graph as SVG, with what is done and where the run is; for pages.
+    #[serde(skip)]
+    pub picture: Option<String>,
+    /// The menu of its agent.
+    #[serde(skip)]
+    pub menu: Vec<MenuEntry>,
     pub variables: serde_json::Map<String, Value>,
     pub decisions: Vec<Value>,
     /// Relative to the project.

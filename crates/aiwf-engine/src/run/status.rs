@@ -1,13 +1,14 @@
 //! Reports about runs; changes nothing.
 
 use aiwf_advice::Action;
-use aiwf_package::{Node, NodeStatus, Package, State, progress};
+use aiwf_package::{Node, NodeStatus, Package, State, progress, progress_picture};
 use aiwf_provider::Stop;
 use aiwf_store::Line;
 
 use super::compose::{NoRequest, TurnInput};
 use super::event::{RunEvent, RunPhase};
 use super::journal;
+use super::menu::menu_of;
 use super::record::{Entry, Record};
 use super::report::{NodeProgress, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary};
 use super::run_store::{RunStore, read_state};
@@ -79,8 +80,24 @@ impl Engine {
             .map(|(workflow, state)| workflow.graph.effective_node_id(state.current_node_id()).to_owned());
         // The process that stopped in between may or may not have recorded it when the journal was read.
         let is_busy = was_busy || ledger.is_locked();
+        let active = setup.agent.as_deref().unwrap_or_default();
+        let agent = package.as_ref().and_then(|package| match (workflow, &node) {
+            (Some(workflow), Some(node)) => package.effective_agent(workflow.graph.node(node)?, active).ok(),
+            (Some(_), None) => None,
+            (None, _) => package.agent(active).ok(),
+        });
         let mut report = report_of(ledger, record, node);
         report.warnings = warnings;
+        let picture = workflow.zip(state.as_ref()).map(|(workflow, state)| {
+            let reached = progress(&workflow.graph, state);
+            let status = |id: &str| {
+                reached
+                    .iter()
+                    .find(|(node, _)| node.id == id)
+                    .map_or(NodeStatus::Pending, |(_, status)| *status)
+            };
+            progress_picture(&workflow.graph, "Graph of the workflow; the list below shows the same", &status)
+        });
         let nodes = workflow.zip(state.as_ref()).map(|(workflow, state)| {
             let node = |(node, status): (&Node, NodeStatus)| NodeProgress {
                 id: node.id.clone(),
@@ -99,6 +116,8 @@ impl Engine {
             updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
             provider: record.provider.clone().unwrap_or_default(),
             nodes: nodes.unwrap_or_default(),
+            picture,
+            menu: agent.map(menu_of).unwrap_or_default(),
             variables: state.as_ref().map(State::variables).unwrap_or_default(),
             decisions: state.as_ref().map(|state| state.decision_log().to_vec()).unwrap_or_default(),
             artifacts: state.iter().flat_map(State::artifacts).map(str::to_owned).collect(),
@@ -199,7 +218,13 @@ fn entries(line: &Line<RunEvent>) -> Vec<RunEntry> {
         RunEvent::RunAsked { .. } => Vec::new(),
         RunEvent::RunReplied { text, tool_calls, .. } => {
             let calls = tool_calls.iter().map(|call| format!("→ {}", call.name));
-            let said = (!text.trim().is_empty()).then(|| text.to_string());
+            // Calls that are written into the text are listed after it.
+            let parsed = (!tool_calls.is_empty()).then(|| aiwf_reply::parse_tool_calls(text).value);
+            let said = match parsed.filter(|parsed| !parsed.calls.is_empty()) {
+                Some(parsed) => parsed.message,
+                None => Some(text.to_string()),
+            };
+            let said = said.filter(|said| !said.trim().is_empty());
             vec![entry("assistant", None, said.into_iter().chain(calls).collect::<Vec<_>>().join("\n"))]
         }
         RunEvent::RunAskFailed { fault, .. } => {

@@ -4,21 +4,28 @@ use aiwf_config::Settings;
 use aiwf_session::{Event, State};
 use aiwf_store::Journal;
 
+use crate::ledger::moment;
 use crate::ledger::{Candidates, SessionLedger, SessionRef, resolve};
 use crate::session::session_error::SessionError;
 
 impl SessionLedger {
     /// Opens the journal and checks its hash chain and every event.
     pub(crate) fn journal(&self) -> Result<Journal<Event>, SessionError> {
+        let path = self.file("journal.jsonl");
+        if let Some(known) = moment::recall(&path) {
+            return Ok(known);
+        }
         let mut state = State::default();
-        self.read_journal(
+        let journal = self.read_journal(
             |event| if let Event::SessionCreated { setup } = event { Some(&setup.session_id) } else { None },
             |event| {
                 let fault = state.fault(event).map(|fault| fault.to_string());
                 state = std::mem::take(&mut state).evolve(event);
                 fault
             },
-        )
+        )?;
+        moment::keep(&path, &journal);
+        Ok(journal)
     }
 }
 

@@ -175,6 +175,7 @@ impl Engine {
         }
         if state.is_interrupted() && ledger.is_locked() {
             // The call is not interrupted: another process is running it.
+            (report.status, report.waits_for) = (SessionStatus::InProgress, None);
             report.problems = Vec::new();
             report.waits_for = None;
             report.remark = Some("the call is under way".to_owned());

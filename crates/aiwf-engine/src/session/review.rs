@@ -7,9 +7,10 @@ use aiwf_config::Flags;
 use aiwf_profile::PhaseValue;
 use aiwf_prompt::{Metadata, OwnedText, SectionReport};
 use aiwf_reply::{parse_fenced_files, parse_file_markers};
-use aiwf_session::{Gives, LeftOut, PhaseRecipe, State, Step, Total};
-use aiwf_store::WritePlan;
+use aiwf_session::{Gives, LeftOut, Phase, PhaseRecipe, State, Step, Total};
+use aiwf_store::{WritePlan, sha256_hex};
 
+use super::apply::read_target;
 use super::files::iterations_with_code;
 use super::journal;
 use super::open_session::OpenSession;
@@ -46,6 +47,8 @@ pub struct FileChange {
     pub executable: Option<bool>,
     /// The tool that runs it automatically, if any.
     pub run_by: Option<&'static str>,
+    /// Whether the project's own file changed since, so that an apply must merge or refuse.
+    pub is_outdated: bool,
 }
 
 /// The current prompt, section by section.
@@ -103,6 +106,16 @@ impl Engine {
             return Ok(changes);
         }
         session.code_changes()
+    }
+
+    /// Whether the reply at the gate is files or edits, and not a text to read.
+    pub fn reply_gives_files<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<bool, SessionError> {
+        let ledger = journal::find_any(self.settings(), given)?;
+        let journal = ledger.journal()?;
+        let state = State::fold(journal.lines().iter().map(|line| &line.event));
+        let given_form = state.flow.spec(state.phase).map(|spec| spec.gives);
+        Ok(matches!(state.step, Step::ReplyReady { .. })
+            && matches!(given_form, Some(Gives::Files | Gives::Edits)))
     }
 
     /// The current prompt as it is built now, with the owner of every byte.
@@ -258,6 +271,7 @@ impl OpenSession<'_> {
                     after: file.content.clone(),
                     executable: file.executable,
                     run_by: aiwf_store::run_by(path),
+                    is_outdated: self.is_outdated(path, file.before.as_deref(), file.content.as_deref()),
                 },
             );
         }
@@ -267,6 +281,17 @@ impl OpenSession<'_> {
             }
         }
         Ok(files.into_values().collect())
+    }
+
+    /// Whether the project has neither the bytes that a change was made from nor those that it gives.
+    fn is_outdated(&self, path: &str, made_from: Option<&str>, content: Option<&[u8]>) -> bool {
+        if self.state.is_applied || self.state.phase == Phase::CANCELLED {
+            return false;
+        }
+        let base = self.base(None);
+        // What cannot be read is reported by the apply itself.
+        let Ok(found) = read_target(&base, path, &base.join(path)) else { return false };
+        found.as_deref() != content && found.as_deref().map(sha256_hex).as_deref() != made_from
     }
 
     /// The files of a profile's code: those of the reply at the gate, or of the last round, against the round before.
@@ -294,6 +319,7 @@ impl OpenSession<'_> {
                 after: Some(content.clone()),
                 executable: None,
                 run_by: aiwf_store::run_by(path),
+                is_outdated: false,
             })
         };
         Ok(new.iter().filter_map(change).collect())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use aiwf_config::Flags;
+use aiwf_config::{Config, Flags};
 use aiwf_session::{Phase, Spent, State, Total};
 use serde::Serialize;
 
@@ -49,7 +49,24 @@ pub struct BudgetReport {
     pub soft_for: Vec<String>,
 }
 
+impl BudgetReport {
+    fn of(config: &Config, soft_for: Vec<String>) -> Self {
+        Self {
+            max_calls: config.budget.max_calls.as_ref().map(|max| max.value.get()),
+            max_tokens: config.budget.max_tokens.as_ref().map(|max| max.value.get()),
+            max_cost: config.budget.max_cost.as_ref().map(|max| max.value),
+            soft_for,
+        }
+    }
+}
+
 impl Engine {
+    /// The limits that the configuration sets for each session.
+    pub fn budget(&self) -> Result<BudgetReport, SessionError> {
+        let config = load_config(self.settings(), &Flags::default())?;
+        Ok(BudgetReport::of(&config, Vec::new()))
+    }
+
     pub fn session_usage<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<UsageReport, SessionError> {
         let ledger = journal::find_any(self.settings(), given)?;
         let journal = ledger.journal()?;
@@ -78,15 +95,10 @@ impl Engine {
             total: state.total(),
             phases,
             calls: state.spent,
-            budget: BudgetReport {
-                max_calls: config.budget.max_calls.as_ref().map(|max| max.value.get()),
-                max_tokens: config.budget.max_tokens.as_ref().map(|max| max.value.get()),
-                max_cost: config.budget.max_cost.as_ref().map(|max| max.value),
-                soft_for: asked
-                    .into_iter()
-                    .filter(|name| budget::is_soft(name, &config) && is_asked(name))
-                    .collect(),
-            },
+            budget: BudgetReport::of(
+                &config,
+                asked.into_iter().filter(|name| budget::is_soft(name, &config) && is_asked(name)).collect(),
+            ),
         })
     }
 }

@@ -99,6 +99,24 @@ fn sessions_of_every_kind_are_created_in_one_place_and_listed_together() {
 }
 
 #[test]
+fn what_is_looked_at_in_one_moment_is_of_that_moment() {
+    let scene = with_provider();
+    let id = scene.change("login").unwrap();
+    let n_events = |engine: &aiwf_engine::Engine| engine.session_events(Some(id.as_str())).unwrap().len();
+    let before = n_events(&scene.engine);
+    let seen = scene.engine.at_one_moment(|engine| {
+        let first = n_events(engine);
+        // Somebody else goes on meanwhile.
+        std::thread::scope(|scope| {
+            scope.spawn(|| scene.engine.cancel(Some(id.as_str()), None).unwrap());
+        });
+        (first, n_events(engine))
+    });
+    assert_eq!(seen, (before, before));
+    assert_eq!(n_events(&scene.engine), before + 1);
+}
+
+#[test]
 fn a_name_is_taken_until_its_session_has_ended() {
     let scene = Scene::new();
     let first = scene.change("login").unwrap();

@@ -15,6 +15,9 @@ pub enum MenuError {
     /// A path that menus may not use.
     #[error("the menu may not use `{path}`: it {reason}")]
     Denied { path: String, reason: &'static str },
+    /// Files of the project that the item needs are not there.
+    #[error("nothing was started: {} missing", are(missing))]
+    FilesMissing { missing: Vec<String> },
     /// A check before the start failed.
     #[error("nothing was started: {}", .problems.join("; "))]
     NotValid { problems: Vec<String> },
@@ -29,7 +32,7 @@ impl MenuError {
             Self::UnknownPrompt { .. } => "UNKNOWN_PROMPT_ID",
             Self::NotLoaded { .. } => "DATA_LOAD_FAILED",
             Self::Denied { .. } => "PERMISSION_DENIED",
-            Self::NotValid { .. } => "VALIDATION_FAILED",
+            Self::FilesMissing { .. } | Self::NotValid { .. } => "VALIDATION_FAILED",
         }
     }
 
@@ -55,7 +58,17 @@ impl MenuError {
                 "start the path with `@project/`, `@pkg/` or `@state/`, or make it relative to the package"
                     .to_owned()
             }
+            Self::FilesMissing { missing } => {
+                let what = if missing.len() == 1 { "it" } else { "them" };
+                format!("add {what}, then choose the item again")
+            }
             Self::NotValid { .. } => "correct them in the package, then select the item again".to_owned(),
         }
     }
+}
+
+/// Names in backticks and the verb that fits.
+fn are(names: &[String]) -> String {
+    let listed = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    format!("{listed} {}", if names.len() == 1 { "is" } else { "are" })
 }

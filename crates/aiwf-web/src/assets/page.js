@@ -46,6 +46,16 @@
     });
   });
 
+  // A range of lines: click the first, then the last with Shift.
+  document.addEventListener("click", function (event) {
+    var link = event.shiftKey && event.target.closest && event.target.closest("a[aria-label^='Line ']"), form = one("#comment");
+    if (!link || !form || !link.closest(".file, .prose, .source").contains(form)) return;
+    event.preventDefault();
+    var line = Number(link.textContent), first = one("#comment-from"), last = one("#comment-to");
+    if (line < Number(first.value)) first.value = line; else last.value = line;
+    one("#comment-text").focus();
+  });
+
   // Copy, and dropped files.
   function prepare(root) {
     all(".needs-script", root).forEach(function (element) { element.hidden = false; });
@@ -122,8 +132,10 @@
       var old = document.getElementById(part.id), copy = document.importNode(part, true);
       if (old && old.isEqualNode(part)) return;
       if (!old) {
-        var before = index > 0 && document.getElementById(wanted[index - 1].id);
-        if (before) before.after(copy); else one("#main").append(copy);
+        // A new part stands after the one before it in the same column.
+        var column = part.parentElement, home = column && column.id && document.getElementById(column.id), before = null;
+        for (var at = index - 1; at >= 0 && !before; at--) if (wanted[at].parentElement === column) before = document.getElementById(wanted[at].id);
+        if (before) before.after(copy); else if (home) home.prepend(copy); else one("#main").append(copy);
       } else if (isWriting(old) || hasDraft(old)) {
         // The gate moves on with the rest of the page only when the text is sent or given up.
         notice(old);
@@ -137,6 +149,8 @@
     });
     if (focused && !document.contains(focused)) { var back = find(place); if (back) back.focus({ preventScroll: true }); }
     if (chosen) { var item = find(chosen); item = item && item.closest("[data-item]"); if (item) item.classList.add("here"); }
+    var columns = one("#columns"), now = fresh.querySelector("#columns");
+    if (columns && now) columns.className = now.className;
     if (fresh.title) document.title = fresh.title;
   }
   function notice(part) {
@@ -187,6 +201,10 @@
       position = event.data;
     });
     stream.addEventListener("changed", function (event) { position = event.data; refresh(); });
+    stream.addEventListener("lines", function (event) {
+      var lines; try { lines = JSON.parse(event.data); } catch (broken) { return; }
+      all("[data-line]").forEach(function (place) { if (lines[place.dataset.line]) place.textContent = lines[place.dataset.line]; });
+    });
     stream.addEventListener("live", function (event) { try { showLive(JSON.parse(event.data)); } catch (broken) { return; } });
   }
   document.addEventListener("visibilitychange", function () {
@@ -238,7 +256,7 @@
     else if (event.key === "[") step("[data-comment]", "here", -1);
     else if (event.key === "a") approve();
     else if (event.key === "r") done = goTo("form[data-verb=reject] textarea");
-    else if (event.key === "c") done = goTo("form[data-verb=comment] textarea") || press("[data-comment-here]");
+    else if (event.key === "c") done = goTo("form[data-verb=comment] textarea") || press(".here a[aria-label^='Line ']") || press("[data-comment-here]") || press("main a[aria-label^='Line ']");
     else if (event.key === "d") done = press("[data-key=d]");
     else if (event.key === "/") done = goTo("input[type=search]") || ((location.href = "/"), true);
     else if (event.key === "?") one("#keys").showModal();
@@ -250,6 +268,7 @@
   if (keys) keys.addEventListener("click", function () { one("#keys").showModal(); });
 
   prepare(document);
-  if (location.hash === "#comment") goTo("#comment-text");
+  // The browser takes the focus away when it has gone to the fragment.
+  if (location.hash === "#comment") addEventListener("load", function () { setTimeout(function () { goTo("#comment-text"); }, 0); });
   if (!document.hidden) listen();
 })();

@@ -102,3 +102,61 @@ fn a_page_and_its_assets_are_light() {
     assert!(weight <= 150 * 1024, "{weight}");
     assert_eq!(visit.get("/assets/page.css").status, StatusCode::NOT_FOUND);
 }
+
+const CODE: &str = "Adds it.\n\n<<<FILE: src/login.py>>>\nprint('login')\nprint('again')\n\n<<<FILE: src/deep/er/x.py>>>\nx = 1\n";
+
+/// A session whose code waits for its approval.
+fn with_code(visit: &Visit) -> String {
+    let id = visit.begin("Add a login");
+    for reply in ["# Plan\n\nWrite it.\n", CODE] {
+        visit.decide(&id, "approve", &[]);
+        visit.decide(&id, "respond", &[("text", reply)]);
+        if reply != CODE {
+            visit.decide(&id, "approve", &[]);
+        }
+    }
+    id
+}
+
+#[test]
+fn a_change_is_shown_where_it_is_decided_on() {
+    let visit = Visit::entered();
+    let id = with_code(&visit);
+    let page = visit.get(&format!("/s/{id}"));
+    page.has("The change").has("decide/approve").has("print(&#39;login&#39;)").has("aria-label=\"Line 2\"");
+    // Its blocks are no Markdown.
+    page.has_not("<h3>FILE").has("The reply as it is written");
+    visit.get(&format!("/s/{id}/code")).has("deep/er/").has(">x.py<").has("to the decision");
+}
+
+#[test]
+fn a_line_of_a_change_takes_a_comment_in_either_view() {
+    let visit = Visit::entered();
+    let id = with_code(&visit);
+    for (mode, line) in [("", "1"), ("mode=split&amp;", "2")] {
+        let query = mode.replace("&amp;", "&");
+        let page = visit.get(&format!("/s/{id}/code?{query}on=1&line={line}"));
+        page.has(&format!("href=\"/s/{id}/code?{mode}on=1&amp;line=2#comment\""));
+        let action = format!("/s/{id}/decide/comment");
+        let text = format!("said at {line}");
+        let answer = visit.submit(&page, &action, &[("from", line), ("to", line), ("text", &text)]);
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text);
+        assert!(answer.header("location").starts_with(&format!("/s/{id}/code")), "{:?}", answer.headers);
+        for view in ["", "/code", "/code?mode=split"] {
+            visit.get(&format!("/s/{id}{view}")).has(&text);
+        }
+    }
+    visit.get(&format!("/s/{id}")).has("data-send-comments");
+}
+
+#[test]
+fn a_file_that_the_project_changed_since_is_marked_before_an_apply() {
+    let visit = Visit::entered();
+    let id = with_code(&visit);
+    assert_eq!(visit.decide(&id, "approve", &[]).status, StatusCode::SEE_OTHER);
+    visit.get(&format!("/s/{id}/code")).has_not("changed in the project since");
+    visit.project.write("src/login.py", "print('mine')\n");
+    visit.get(&format!("/s/{id}/code")).has("changed in the project since").has("an apply has to merge");
+    visit.project.write("src/login.py", "print('login')\nprint('again')\n");
+    visit.get(&format!("/s/{id}/code")).has_not("changed in the project since");
+}

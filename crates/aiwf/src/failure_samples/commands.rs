@@ -128,10 +128,6 @@ pub(super) fn command_errors() -> Vec<Sample> {
             CommandError::UnknownProvider { name: text("zzz"), known: texts(["openai"]) },
         ],
         NoRunOfPackage => [CommandError::NoRunOfPackage],
-        FilesMissing => [
-            CommandError::FilesMissing { missing: texts(["@project/a.md"]) },
-            CommandError::FilesMissing { missing: texts(["@project/a.md", "@project/b.md"]) },
-        ],
         TurnFailed => [
             failed("wait a minute, then `aiwf workflow resume latest`"),
             failed("send a message, or type `/resume`, to try again"),

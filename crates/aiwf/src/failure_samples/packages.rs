@@ -121,6 +121,10 @@ pub(super) fn menu_errors() -> Vec<Sample> {
         ],
         NotLoaded => [MenuError::NotLoaded { path: text("@pkg/data.json"), reason: text("it is not JSON") }],
         Denied => [MenuError::Denied { path: text("/etc/passwd"), reason: "leaves the package" }],
+        FilesMissing => [
+            MenuError::FilesMissing { missing: texts(["@project/a.md"]) },
+            MenuError::FilesMissing { missing: texts(["@project/a.md", "@project/b.md"]) },
+        ],
         NotValid => [MenuError::NotValid { problems: texts(["`a.md` is missing", "`b.md` is empty"]) }],
     })
 }

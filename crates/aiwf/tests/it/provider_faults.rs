@@ -202,6 +202,12 @@ fn ctrl_c_ends_a_call_and_keeps_what_came() {
         (&meanwhile["remark"], &meanwhile["problems"]),
         (&"the call is under way".into(), &serde_json::json!([]))
     );
+    assert_eq!(
+        (&meanwhile["status"], &meanwhile["waits_for"]),
+        (&"in-progress".into(), &serde_json::Value::Null)
+    );
+    let listed = scene.done("list");
+    assert_eq!(listed["sessions"][0]["status"], "in-progress", "{listed:#}");
     assert!(
         scene.exits("retry", 1).stderr_text().contains("another aiwf process is working on this session")
     );
