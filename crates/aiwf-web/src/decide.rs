@@ -15,7 +15,7 @@ use crate::fields::Fields;
 use crate::guard::{Form, Visitor, see_other};
 use crate::jobs::{self, Progress};
 use crate::seen;
-use crate::session_view::{entry_of, show, waiting_checks};
+use crate::session_view::{entry_of, show};
 use crate::site::Site;
 use crate::verb::Verb;
 use crate::words::{Refusal, in_address};
@@ -198,12 +198,13 @@ fn apply(engine: &Engine, id: &str, fields: &Fields) -> Result<(), Refusal> {
 /// Agrees to exactly the commands that were shown, and goes on.
 fn allow_checks(engine: &Engine, id: &str, fields: &Fields) -> Result<(), Refusal> {
     let shown: Vec<&str> = fields.all("check").collect();
-    if waiting_checks(engine).iter().map(|check| check.sha256.as_str()).ne(shown) {
-        return Err(moved("the checks"));
-    }
     let failed = |error: &dyn std::error::Error| Refusal::new(StatusCode::CONFLICT, error.to_string(), None);
+    // Read once: what is compared is what is agreed to.
     let checks = engine.checks().map_err(|error| failed(&error))?;
     let waiting: Vec<_> = checks.into_iter().filter(|check| !check.may_run()).collect();
+    if shown.is_empty() || waiting.iter().map(|check| check.sha256.as_str()).ne(shown) {
+        return Err(moved("the checks"));
+    }
     engine.agree_to_checks(&waiting).map_err(|error| failed(&error))?;
     engine.run_session(Some(id))?;
     Ok(())
@@ -231,7 +232,7 @@ pub(crate) async fn start(
     });
     match begun.await {
         Ok(id) => {
-            site.bell.ring("");
+            site.changes.notify("");
             see_other(&format!("/s/{}", in_address(&id)))
         }
         Err(refusal) => site.refusal_page(&visitor, &refusal),

@@ -137,7 +137,7 @@ fn group(
     engine.mark_foreign(&mut shown);
     let is_running = key == "running";
     for entry in shown.iter().filter(|_| key != "ended") {
-        site.bell.follow_journal(&entry.directory);
+        site.changes.follow_journal(&entry.directory);
     }
     let items: Vec<Item> = shown.into_iter().map(|entry| item(site, engine, entry, is_running)).collect();
     let address = |from: usize| {
@@ -166,7 +166,7 @@ fn item(site: &Site, engine: &Engine, entry: SessionEntry, is_running: bool) -> 
     let now = engine.now().as_secs();
     let age = seconds_of(&entry.updated_at).map(|at| duration(now.saturating_sub(at)));
     let line = is_running.then(|| {
-        site.bell.follow_session(&entry.directory);
+        site.changes.follow_session(&entry.directory);
         live_line(site, engine, &entry.id).unwrap_or_default()
     });
     let (agent, cost) = if entry.kind == LedgerKind::Run {

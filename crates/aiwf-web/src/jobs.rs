@@ -162,14 +162,14 @@ pub(crate) async fn run<T: Send + 'static>(
     work: impl FnOnce(&Engine) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<Progress<T>, Refusal> {
     let (stop, live) = site.jobs.begin(id)?;
-    let bell = Arc::clone(&site.bell);
-    let rung = id.to_owned();
+    let changes = Arc::clone(&site.changes);
+    let changed = id.to_owned();
     let engine = site.engine.clone().stopped_by(stop).watched_by(move |event| {
         live.lock().unwrap_or_else(PoisonError::into_inner).take(&event);
         if matches!(event, CallEvent::Text(_) | CallEvent::Progress(_)) {
-            bell.ring_words(&rung);
+            changes.notify_words(&changed);
         } else {
-            bell.ring(&rung);
+            changes.notify(&changed);
         }
     });
     let working = tokio::task::spawn_blocking(move || work(&engine));
@@ -181,7 +181,7 @@ pub(crate) async fn run<T: Send + 'static>(
         // A form that still waits shows the failure itself.
         site.jobs.end(&id, failure.filter(|_| tell.is_closed()));
         drop(tell.send(outcome));
-        site.bell.ring(&id);
+        site.changes.notify(&id);
     });
     match tokio::time::timeout(PATIENCE, told).await {
         Ok(Ok(outcome)) => outcome.map(Progress::Done),

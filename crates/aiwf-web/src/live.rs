@@ -25,7 +25,7 @@ use tokio::sync::mpsc;
 use crate::inbox::live_line;
 use crate::jobs::LiveLog;
 use crate::site::Site;
-use crate::watcher::Ring;
+use crate::watcher::Change;
 
 /// Changes that follow each other at once are told together.
 const PAUSE: Duration = Duration::from_millis(40);
@@ -63,13 +63,13 @@ pub(crate) async fn session(
 
 fn stream(site: Arc<Site>, about: About, headers: &HeaderMap) -> Response {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
-    let rings = site.bell.listen();
+    let changes = site.changes.listen();
     let (frames, receiver) = mpsc::channel::<Bytes>(8);
     tokio::spawn(async move {
-        let mut teller = Teller { about, last, frames, live: None };
+        let mut live_stream = LiveStream { about, last, frames, live: None };
         let shutdown = site.shutdown.clone();
         tokio::select! {
-            () = teller.tell(&site, rings) => {}
+            () = live_stream.tell(&site, changes) => {}
             () = shutdown.cancelled() => {}
         }
     });
@@ -80,33 +80,33 @@ fn stream(site: Arc<Site>, about: About, headers: &HeaderMap) -> Response {
 
 /// What rang since the last look.
 #[derive(Debug, Default)]
-struct Heard {
+struct PendingChanges {
     /// Something that a journal may have.
     is_news: bool,
     /// The sessions whose words arrived.
     words: BTreeSet<String>,
 }
 
-impl Heard {
+impl PendingChanges {
     /// Sessions whose words are told at once; more run on a fleet, not here.
     const MAX_WORDS: usize = 64;
 
-    fn of(ring: Ring) -> Self {
-        let mut heard = Self::default();
-        heard.add(ring);
-        heard
+    fn of(change: Change) -> Self {
+        let mut pending = Self::default();
+        pending.add(change);
+        pending
     }
 
-    fn add(&mut self, ring: Ring) {
-        if !ring.is_words {
+    fn add(&mut self, change: Change) {
+        if !change.is_words {
             self.is_news = true;
         } else if self.words.len() < Self::MAX_WORDS {
-            self.words.insert(ring.id);
+            self.words.insert(change.id);
         }
     }
 }
 
-struct Teller {
+struct LiveStream {
     about: About,
     /// The position that the browser knows.
     last: Option<u64>,
@@ -114,19 +114,19 @@ struct Teller {
     live: Option<LiveLog>,
 }
 
-impl Teller {
+impl LiveStream {
     /// Tells until the browser is gone.
-    async fn tell(&mut self, site: &Arc<Site>, mut rings: Receiver<Ring>) {
-        let mut n_rings = 0_u64;
-        let mut heard = Heard::default();
+    async fn tell(&mut self, site: &Arc<Site>, mut changes: Receiver<Change>) {
+        let mut n_changes = 0_u64;
+        let mut pending = PendingChanges::default();
         loop {
             self.follow(site).await;
-            if self.look(site, n_rings, &heard).await.is_err() {
+            if self.look(site, n_changes, &pending).await.is_err() {
                 return;
             }
             loop {
-                let heard_now = tokio::select! {
-                    received = rings.recv() => received,
+                let received = tokio::select! {
+                    received = changes.recv() => received,
                     () = tokio::time::sleep(HEARTBEAT) => {
                         if self.send(": still here\n\n").await.is_err() {
                             return;
@@ -135,16 +135,16 @@ impl Teller {
                     }
                     () = self.frames.closed() => return,
                 };
-                match heard_now {
-                    Ok(ring) if !self.is_about(&ring.id) => {}
-                    Ok(ring) => {
-                        heard = Heard::of(ring);
+                match received {
+                    Ok(change) if !self.is_about(&change.id) => {}
+                    Ok(change) => {
+                        pending = PendingChanges::of(change);
                         break;
                     }
                     // A stream that fell behind looks at everything again.
                     Err(RecvError::Lagged(_)) => {
-                        heard = Heard::default();
-                        heard.is_news = true;
+                        pending = PendingChanges::default();
+                        pending.is_news = true;
                         break;
                     }
                     Err(RecvError::Closed) => return,
@@ -153,14 +153,14 @@ impl Teller {
             let is_inbox = matches!(self.about, About::Inbox);
             tokio::time::sleep(if is_inbox { INBOX_PAUSE } else { PAUSE }).await;
             loop {
-                match rings.try_recv() {
-                    Ok(ring) if self.is_about(&ring.id) => heard.add(ring),
+                match changes.try_recv() {
+                    Ok(change) if self.is_about(&change.id) => pending.add(change),
                     Ok(_) => {}
-                    Err(TryRecvError::Lagged(_)) => heard.is_news = true,
+                    Err(TryRecvError::Lagged(_)) => pending.is_news = true,
                     Err(TryRecvError::Empty | TryRecvError::Closed) => break,
                 }
             }
-            n_rings += 1;
+            n_changes += 1;
         }
     }
 
@@ -172,25 +172,25 @@ impl Teller {
     }
 
     async fn follow(&self, site: &Arc<Site>) {
-        let (bell, about) = (Arc::clone(&site.bell), self.about.clone());
+        let (changes, about) = (Arc::clone(&site.changes), self.about.clone());
         let followed = tokio::task::spawn_blocking(move || {
-            bell.follow_project();
+            changes.follow_project();
             if let About::Session { directory, .. } = &about {
-                bell.follow_session(directory);
+                changes.follow_session(directory);
             }
         });
         drop(followed.await);
     }
 
     /// Says what is new since the last look.
-    async fn look(&mut self, site: &Arc<Site>, n_rings: u64, heard: &Heard) -> Result<(), ()> {
+    async fn look(&mut self, site: &Arc<Site>, n_changes: u64, pending: &PendingChanges) -> Result<(), ()> {
         let About::Session { id, .. } = &self.about else {
-            if n_rings > 0 && !heard.is_news {
-                return self.lines(site, &heard.words).await;
+            if n_changes > 0 && !pending.is_news {
+                return self.lines(site, &pending.words).await;
             }
-            // The inbox has no journal of its own: each ring may be news.
-            let is_news = n_rings > 0 || self.last.is_some();
-            return if is_news { self.changed(n_rings).await } else { self.send(": listening\n\n").await };
+            // The inbox has no journal of its own: each change may be news.
+            let is_news = n_changes > 0 || self.last.is_some();
+            return if is_news { self.changed(n_changes).await } else { self.send(": listening\n\n").await };
         };
         let id = id.clone();
         let of_job = site.jobs.live(&id);

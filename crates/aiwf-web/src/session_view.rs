@@ -442,7 +442,7 @@ fn pending(
 }
 
 /// The commands that wait for consent, exactly.
-pub(crate) fn waiting_checks(engine: &Engine) -> Vec<Consent> {
+fn waiting_checks(engine: &Engine) -> Vec<Consent> {
     let checks = engine.checks().unwrap_or_default();
     let consent =
         |check: &aiwf_engine::Check| Consent { shown: check.shown.clone(), sha256: check.sha256.clone() };

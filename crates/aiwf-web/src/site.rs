@@ -1,4 +1,4 @@
-//! What every page shares: engine, guard, templates, jobs and the bell; and which address leads to which page.
+//! What every page shares: engine, guard, templates, jobs and the watcher; and which address leads to which page.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ use crate::entry::Entry;
 use crate::guard::{Visitor, guard, plain};
 use crate::jobs::Jobs;
 use crate::serve::Access;
-use crate::watcher::Bell;
+use crate::watcher::ChangeWatcher;
 use crate::words::{Refusal, environment};
 use crate::{
     anatomy_view, apply_view, artifact_view, change_view, decide, inbox, live, project_view, run_view,
@@ -46,7 +46,7 @@ pub(crate) struct Site {
     pub(crate) limits: Limits,
     pub(crate) entry: Entry,
     pub(crate) jobs: Jobs,
-    pub(crate) bell: Arc<Bell>,
+    pub(crate) changes: Arc<ChangeWatcher>,
     pub(crate) version: &'static str,
     pub(crate) shutdown: tokio_util::sync::CancellationToken,
     on_note: Box<OnNote>,
@@ -72,7 +72,7 @@ impl Site {
             limits: Limits { max_body_bytes: engine.max_reply_bytes(), ..Limits::default() },
             entry: Entry::new(bound.port())?,
             jobs: Jobs::default(),
-            bell: Arc::new(Bell::new(engine.settings().project_root.clone())),
+            changes: Arc::new(ChangeWatcher::new(engine.settings().project_root.clone())),
             shutdown: tokio_util::sync::CancellationToken::new(),
             engine,
             access,

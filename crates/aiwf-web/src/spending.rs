@@ -56,7 +56,10 @@ struct Sum {
 impl Sum {
     fn add(&mut self, usage: &Usage) {
         self.cost += usage.cost.map_or(0.0, Dollars::as_f64);
-        self.tokens += usage.input_tokens.unwrap_or_default() + usage.output_tokens.unwrap_or_default();
+        // The counts come from a journal, which may be anybody's.
+        let tokens =
+            usage.input_tokens.unwrap_or_default().saturating_add(usage.output_tokens.unwrap_or_default());
+        self.tokens = self.tokens.saturating_add(tokens);
     }
 
     fn words(&self) -> String {

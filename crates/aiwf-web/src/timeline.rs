@@ -265,7 +265,7 @@ impl Round {
         let Some(usage) = usage else { return };
         let add = |sum: &mut Option<u64>, more: Option<u64>| {
             if let Some(more) = more {
-                *sum = Some(sum.unwrap_or_default() + more);
+                *sum = Some(sum.unwrap_or_default().saturating_add(more));
             }
         };
         add(&mut self.usage.input_tokens, usage.input_tokens);

@@ -1,4 +1,4 @@
-//! Rings when something happens in the project: one watcher for all streams.
+//! Notices changes in the project: one watcher for all streams.
 //!
 //! The system reports changes of directories that pages look at. Where it cannot, they are polled.
 
@@ -21,7 +21,7 @@ const MAX_PENDING: usize = 256;
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ring {
+pub(crate) struct Change {
     /// The session; empty for the directories above.
     pub(crate) id: String,
     /// Whether only words arrived, which no journal has yet.
@@ -29,9 +29,9 @@ pub(crate) struct Ring {
 }
 
 /// Tells streams which session changed.
-pub(crate) struct Bell {
+pub(crate) struct ChangeWatcher {
     root: PathBuf,
-    rings: broadcast::Sender<Ring>,
+    changes: broadcast::Sender<Change>,
     watching: Mutex<Option<Watching>>,
 }
 
@@ -40,31 +40,31 @@ struct Watching {
     watched: VecDeque<PathBuf>,
 }
 
-impl std::fmt::Debug for Bell {
+impl std::fmt::Debug for ChangeWatcher {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Bell").field("root", &self.root).finish_non_exhaustive()
+        formatter.debug_struct("ChangeWatcher").field("root", &self.root).finish_non_exhaustive()
     }
 }
 
-impl Bell {
+impl ChangeWatcher {
     pub(crate) fn new(root: PathBuf) -> Self {
         let root = root.canonicalize().unwrap_or(root);
-        Self { root, rings: broadcast::Sender::new(MAX_PENDING), watching: Mutex::new(None) }
+        Self { root, changes: broadcast::Sender::new(MAX_PENDING), watching: Mutex::new(None) }
     }
 
     /// Tells whoever listens that a session changed.
-    pub(crate) fn ring(&self, id: &str) {
+    pub(crate) fn notify(&self, id: &str) {
         // Nobody listens when no page is open.
-        drop(self.rings.send(Ring { id: id.to_owned(), is_words: false }));
+        drop(self.changes.send(Change { id: id.to_owned(), is_words: false }));
     }
 
     /// Tells that words of a session arrived.
-    pub(crate) fn ring_words(&self, id: &str) {
-        drop(self.rings.send(Ring { id: id.to_owned(), is_words: true }));
+    pub(crate) fn notify_words(&self, id: &str) {
+        drop(self.changes.send(Change { id: id.to_owned(), is_words: true }));
     }
 
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Ring> {
-        self.rings.subscribe()
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
     }
 
     /// Watches the directories of all sessions, as far as they are there.
@@ -107,7 +107,7 @@ impl Bell {
         if watched.iter().any(|path| path == directory) {
             return;
         }
-        // A directory that is not there yet is followed later: its parent rings when it is made.
+        // A directory that is not there yet is followed later: its parent changes when it is made.
         if watcher.watch(directory, RecursiveMode::NonRecursive).is_ok() {
             watched.push_back(directory.to_owned());
         }
@@ -119,7 +119,7 @@ impl Bell {
     }
 
     fn start(&self) -> Watching {
-        let handler = || Rings { root: self.root.clone(), rings: self.rings.clone() };
+        let handler = || JournalEvents { root: self.root.clone(), changes: self.changes.clone() };
         let watcher: Box<dyn Watcher + Send> = match RecommendedWatcher::new(handler(), Config::default()) {
             Ok(watcher) => Box::new(watcher),
             Err(_) => match PollWatcher::new(handler(), Config::default().with_poll_interval(POLL_EVERY)) {
@@ -131,12 +131,12 @@ impl Bell {
     }
 }
 
-struct Rings {
+struct JournalEvents {
     root: PathBuf,
-    rings: broadcast::Sender<Ring>,
+    changes: broadcast::Sender<Change>,
 }
 
-impl EventHandler for Rings {
+impl EventHandler for JournalEvents {
     fn handle_event(&mut self, event: notify::Result<notify::Event>) {
         let Ok(event) = event else { return };
         // Reading a journal is no change of it.
@@ -147,11 +147,11 @@ impl EventHandler for Rings {
         for path in &event.paths {
             let Some(id) = session_of(&self.root, path) else { continue };
             let is_words = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".partial-"));
-            let ring = Ring { id: id.to_owned(), is_words };
-            if last.as_ref() != Some(&ring) {
-                drop(self.rings.send(ring.clone()));
+            let change = Change { id: id.to_owned(), is_words };
+            if last.as_ref() != Some(&change) {
+                drop(self.changes.send(change.clone()));
             }
-            last = Some(ring);
+            last = Some(change);
         }
     }
 }
