@@ -28,26 +28,26 @@ fn folds() -> Vec<Box<dyn Fold>> {
     ]
 }
 
-/// What is output of some output in chunks of these sizes; the steps as the text they leave.
-fn output(mut fold: Box<dyn Fold>, output: &[u8], sizes: &[usize]) -> (AgentOutput, String) {
-    let mut output = AgentOutput::default();
+/// What is parsed from some output in chunks of these sizes; the steps as the text they leave.
+fn parsed(mut fold: Box<dyn Fold>, output: &[u8], sizes: &[usize]) -> (AgentOutput, String) {
+    let mut parsed = AgentOutput::default();
     let mut rest = output;
     let mut sizes = sizes.iter().copied().cycle();
     while !rest.is_empty() {
         let (chunk, after) = rest.split_at(sizes.next().unwrap_or(1).clamp(1, rest.len()));
-        fold.bytes(chunk, &mut output).unwrap();
+        fold.bytes(chunk, &mut parsed).unwrap();
         rest = after;
     }
-    fold.end(&mut output).unwrap();
+    fold.end(&mut parsed).unwrap();
     let mut text = String::new();
-    for step in &output.steps {
+    for step in &parsed.steps {
         match step {
             Step::Text(more) => text.push_str(more),
             Step::Restart => text.clear(),
             Step::Send(_) => {}
         }
     }
-    (output, text)
+    (parsed, text)
 }
 
 fn line() -> impl Strategy<Value = Vec<u8>> {
@@ -82,13 +82,13 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_chunks_of_any_lines_are_heard_alike(
+    fn any_chunks_of_any_lines_are_parsed_alike(
         lines in prop::collection::vec(line(), 0..12),
         sizes in prop::collection::vec(1_usize..40, 1..6),
     ) {
         let output = lines.join(&b'\n');
-        let whole = folds().into_iter().map(|fold| output(fold, &output, &[usize::MAX]));
-        let chunked = folds().into_iter().map(|fold| output(fold, &output, &sizes));
+        let whole = folds().into_iter().map(|fold| parsed(fold, &output, &[usize::MAX]));
+        let chunked = folds().into_iter().map(|fold| parsed(fold, &output, &sizes));
         for (whole, chunked) in whole.zip(chunked) {
             prop_assert_eq!(whole, chunked);
         }
