@@ -14,6 +14,7 @@ pub(crate) mod provider_report;
 pub(crate) mod providers;
 pub(crate) mod repeats;
 pub(crate) mod rounds;
+pub(crate) mod sent_parts;
 pub(crate) mod send;
 pub(crate) mod tool_caller;
 pub(crate) mod tool_loop;

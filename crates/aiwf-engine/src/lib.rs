@@ -118,6 +118,10 @@ pub use ledger::{Overlap, Purpose, RemovalFilter, SessionEntry, SessionRef, Sess
 pub use notify::{Notification, NotifyEvent};
 pub use page_place::{PagePlace, PageTaken};
 pub use prompt::build::{BuildOptions, Built};
+pub use prompt::diff::{
+    CacheCall, CacheMiss, CachePair, CacheReport, ComparedPrompt, DiffError, DiffOptions, DiffSide,
+    PrefixEndReport, PrefixReport, PromptDiff, SectionDiff, SectionPlace,
+};
 pub use prompt::document::{
     ChangeDocument, ContextDocument, Document, ProjectParts, ReplyDocument, SessionDocument,
     WorkflowDocument, schema,

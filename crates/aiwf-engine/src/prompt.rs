@@ -5,6 +5,7 @@
 
 pub(crate) mod build;
 pub(crate) mod count_cache;
+pub(crate) mod diff;
 pub(crate) mod document;
 pub(crate) mod every_core;
 pub(crate) mod gather;
