@@ -12,7 +12,7 @@ use aiwf_engine::profile::NoComponent;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    CheckError, EngineError, ImportError, IntegrateError, PackageToolError, RunError, SessionError,
+    CheckError, DiffError, EngineError, ImportError, IntegrateError, PackageToolError, RunError, SessionError,
     TrustError, WorktreeError, tools_code,
 };
 use aiwf_mcp::{AddressError, ServeError, TokenError};
@@ -246,6 +246,16 @@ impl From<SessionError> for Failure {
             }
         }
         failure
+    }
+}
+
+impl From<DiffError> for Failure {
+    fn from(error: DiffError) -> Self {
+        match error {
+            DiffError::Session(error) => error.into(),
+            DiffError::Run(error) => error.into(),
+            error => Self::from_error(&error, error.code(), error.advice(), Exit::Refused),
+        }
     }
 }
 
