@@ -131,6 +131,7 @@ pub use prompt::gather::{
 };
 pub use prompt::left_out::left_out_lines;
 pub use prompt::read::{read_stdin, read_text};
+pub use prompt::request_record::RequestRecord;
 pub use prompt::structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
 pub use run::run_error::RunError;
 pub use run::{

@@ -12,6 +12,7 @@ pub(crate) mod gather;
 pub(crate) mod left_out;
 pub(crate) mod read;
 pub(crate) mod read_many;
+pub(crate) mod request_record;
 pub(crate) mod structured;
 pub(crate) mod system_templates;
 pub(crate) mod template_process;

@@ -33,7 +33,7 @@ mod project_files;
 mod prompt_files;
 mod reply_files;
 mod report;
-mod request;
+pub(crate) mod request;
 mod review;
 mod revise;
 mod seen_gate;

@@ -384,7 +384,8 @@ fn sections(
     for index in 0..after.len() {
         let of_after = Some(side(after, &counts.after, index));
         let Some((pair, is_moved)) = pair_of.get(&index).copied() else {
-            let change = SectionChange { change: Change::Added, is_moved: false, before: None, after: of_after };
+            let change =
+                SectionChange { change: Change::Added, is_moved: false, before: None, after: of_after };
             sections.push(change);
             continue;
         };

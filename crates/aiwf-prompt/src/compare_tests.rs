@@ -55,8 +55,20 @@ fn a_changed_section_ends_the_prefix_at_its_first_byte_that_differs() {
 
 #[test]
 fn added_and_removed_sections_stand_where_they_are_or_were() {
-    check(&["plan=one", "task=two"], &["plan=one", "new=x", "task=two"], "=plan +new =task", 3, Some(("new", 0, 1)));
-    check(&["plan=one", "old=x", "task=two"], &["plan=one", "task=two"], "=plan -old =task", 3, Some(("task", 0, 1)));
+    check(
+        &["plan=one", "task=two"],
+        &["plan=one", "new=x", "task=two"],
+        "=plan +new =task",
+        3,
+        Some(("new", 0, 1)),
+    );
+    check(
+        &["plan=one", "old=x", "task=two"],
+        &["plan=one", "task=two"],
+        "=plan -old =task",
+        3,
+        Some(("task", 0, 1)),
+    );
     check(&["plan=one"], &["plan=one", "task=two"], "=plan +task", 3, None);
     check(&["plan=one", "task=two"], &["plan=one"], "=plan -task", 3, None);
 }
@@ -112,7 +124,8 @@ fn unchanged_text_after_a_change_is_unchanged_but_not_in_the_prefix() {
     assert!(found.stable_share() < 0.01);
     assert_eq!(found.missed(), found.after.tokens);
 
-    let found = compare(&pieces(&[&before, "date=Monday"]), &pieces(&[&after, "date=Friday"]), &Tokenizer::Estimate);
+    let found =
+        compare(&pieces(&[&before, "date=Monday"]), &pieces(&[&after, "date=Friday"]), &Tokenizer::Estimate);
     assert!(found.unchanged_share() > 0.99, "{}", found.unchanged_share());
     assert_eq!(found.missed(), Tokens(2));
 }

@@ -96,10 +96,8 @@ mod error;
 pub use aggregator::{Component, PromptAggregator};
 pub use budget::{Cut, Item, RequiredTooLarge, fit};
 pub use capability::{Capability, Format, FsAbility};
-pub use compare::{
-    Change, Comparison, Piece, PrefixEnd, SectionChange, SectionSide, Size, compare,
-};
 pub use change::{ChangeRequest, ContextItem, ItemKind, UnifiedPrompt};
+pub use compare::{Change, Comparison, Piece, PrefixEnd, SectionChange, SectionSide, Size, compare};
 pub use digest::Sha256Hex;
 pub use error::PromptError;
 pub use fence::fenced;

@@ -36,7 +36,8 @@ impl Driven {
         let sent = Command::RecordSent {
             provider: "manual".to_owned(),
             payload_sha256: "payload".to_owned(),
-            is_free: true, parts: None,
+            is_free: true,
+            parts: None,
         };
         if self.state.step == Step::AskWanted {
             self.run(sent).unwrap();

@@ -104,7 +104,8 @@ impl Driven {
         let sent = Command::RecordSent {
             provider: "manual".to_owned(),
             payload_sha256: "payload".to_owned(),
-            is_free: true, parts: None,
+            is_free: true,
+            parts: None,
         };
         self.run(sent).unwrap();
         let response = self.response();
@@ -366,7 +367,8 @@ fn an_interrupted_call_waits_for_a_person_and_can_be_retried() {
     let sent = || Command::RecordSent {
         provider: "agent".to_owned(),
         payload_sha256: "payload".to_owned(),
-        is_free: false, parts: None,
+        is_free: false,
+        parts: None,
     };
     session.run(sent()).unwrap();
     assert!(session.state.is_interrupted());

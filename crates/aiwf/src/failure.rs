@@ -12,8 +12,8 @@ use aiwf_engine::profile::NoComponent;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    CheckError, DiffError, EngineError, ImportError, IntegrateError, PackageToolError, RunError, SessionError,
-    TrustError, WorktreeError, tools_code,
+    CheckError, DiffError, EngineError, ImportError, IntegrateError, PackageToolError, RunError,
+    SessionError, TrustError, WorktreeError, tools_code,
 };
 use aiwf_mcp::{AddressError, ServeError, TokenError};
 use aiwf_web::PageError;

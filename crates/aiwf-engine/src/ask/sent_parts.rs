@@ -90,14 +90,14 @@ pub(crate) fn tool_pieces(tools: &[ToolSpec]) -> Vec<OwnedPiece> {
 pub(crate) fn turn_piece(turn: &Turn) -> OwnedPiece {
     let (section, role, text) = match turn {
         Turn::Assistant { content, tool_calls } if tool_calls.is_empty() => {
-            ("reply".to_owned(), "assistant", content.clone())
+            ("reply".to_owned(), "assistant", content.to_string())
         }
         Turn::Assistant { content, tool_calls } => {
             let calls = serde_json::json!(tool_calls);
             ("reply".to_owned(), "assistant", format!("{content}{calls}"))
         }
-        Turn::Tool { name, content, .. } => (format!("result:{name}"), "tool", content.clone()),
-        Turn::User { content } => ("message".to_owned(), USER, content.clone()),
+        Turn::Tool { name, content, .. } => (format!("result:{name}"), "tool", content.to_string()),
+        Turn::User { content } => ("message".to_owned(), USER, content.to_string()),
     };
     OwnedPiece { section, source: "conversation".to_owned(), role, text }
 }

@@ -8,6 +8,7 @@ pub(crate) mod diff_error;
 mod lines;
 mod named;
 mod prompt_file;
+mod rebuild;
 
 use aiwf_config::{Config, Flags};
 use aiwf_prompt::{Change, Comparison, CountTokens as _, Piece, Tokenizer, compare};

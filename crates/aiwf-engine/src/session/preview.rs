@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::journal;
 use super::open_session::OpenSession;
 use crate::Engine;
+use crate::ask::payload::cache_breakpoints;
 use crate::ask::{budget, providers};
 use crate::ledger::SessionRef;
 use crate::session::session_error::SessionError;
@@ -33,6 +34,9 @@ pub struct SessionPreview {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     pub sections: Vec<SectionHash>,
+    /// The sections after which a mark for the provider's cache stands; missing if its API takes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_breakpoints: Option<Vec<String>>,
     pub metadata: PreviewMetadata,
 }
 
@@ -189,6 +193,7 @@ impl Engine {
                 fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
                 lowered_from: ability.lowered_from.map(FsAbility::as_str),
             },
+            cache_breakpoints: cache_breakpoints(&payload, session.state.provider(phase), session.config()),
             tools: payload.tools,
             sections: payload.sections,
             system_prompt,

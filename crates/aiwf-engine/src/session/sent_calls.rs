@@ -28,7 +28,8 @@ pub(crate) fn sent_calls(ledger: &SessionLedger) -> Result<Vec<SentCall>, Sessio
                 settle(&mut calls, settled);
                 calls.push(call(&state, provider, payload_sha256));
             }
-            Event::ReplyReceived { call: Some(settled), .. } | Event::AskFailed { call: Some(settled), .. } => {
+            Event::ReplyReceived { call: Some(settled), .. }
+            | Event::AskFailed { call: Some(settled), .. } => {
                 settle(&mut calls, settled);
             }
             _ => {}

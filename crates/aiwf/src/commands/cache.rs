@@ -90,13 +90,19 @@ fn end(pair: &CachePair) -> String {
 fn summary(report: &CacheReport) -> String {
     let mut text = String::new();
     if let Some(share) = report.unchanged_share {
-        let _ = writeln!(text, "{} of the unchanged tokens are in the common prefix (calls of one phase)", percent(share));
+        let _ = writeln!(
+            text,
+            "{} of the unchanged tokens are in the common prefix (calls of one phase)",
+            percent(share)
+        );
     }
     let missed: u64 = report.pairs.iter().map(|pair| pair.missed_tokens).sum();
     if !report.pairs.is_empty() {
-        let cost: Option<f64> = report.pairs.iter().map(|pair| pair.missed_cost.map(|cost| cost.as_f64())).sum();
+        let cost: Option<f64> =
+            report.pairs.iter().map(|pair| pair.missed_cost.map(|cost| cost.as_f64())).sum();
         let cost = cost.map(|cost| format!(", {}", dollars(cost))).unwrap_or_default();
-        let _ = writeln!(text, "{} tokens after the first call are not in a common prefix{cost}", Tokens(missed));
+        let _ =
+            writeln!(text, "{} tokens after the first call are not in a common prefix{cost}", Tokens(missed));
     }
     let n_unknown = report.calls.iter().filter(|call| call.tokens.is_none()).count();
     if n_unknown > 0 {

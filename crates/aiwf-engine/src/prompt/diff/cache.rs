@@ -96,7 +96,8 @@ impl Engine {
         for (index, call) in calls.iter().enumerate() {
             let pieces = call.pieces.as_deref().map(borrowed);
             let before = previous.and_then(|call| call.pieces.as_deref()).map(borrowed);
-            let compared = pieces.map(|pieces| compare(before.as_deref().unwrap_or_default(), &pieces, &counter));
+            let compared =
+                pieces.map(|pieces| compare(before.as_deref().unwrap_or_default(), &pieces, &counter));
             report.calls.push(cache_call(index, call, compared.as_ref()));
             if let (Some(earlier), Some(_), Some(compared)) = (previous, before, compared) {
                 let pair = pair(index, earlier, call, &compared, options, &config);

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::ComparedPrompt;
 use super::diff_error::DiffError;
 use crate::ask::sent_parts::{OwnedPiece, role_of, tool_pieces};
+use crate::prompt::request_record::RequestRecord;
 
 /// What all of them have in common.
 #[derive(Deserialize)]
@@ -33,6 +34,15 @@ struct PromptFile<'a> {
     #[serde(borrow, default)]
     metadata: Option<FileMetadata<'a>>,
     #[serde(borrow, default)]
+    provider: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    request: Option<FileRequest<'a>>,
+}
+
+/// Only the provider that a prompt was built for.
+#[derive(Deserialize)]
+struct FileRequest<'a> {
+    #[serde(borrow, default, rename = "for")]
     provider: Option<Cow<'a, str>>,
 }
 
@@ -90,6 +100,18 @@ struct FileMetadata<'a> {
     provider: Option<Cow<'a, str>>,
 }
 
+/// How a prompt was built, if its file says so.
+pub(super) fn request(name: &str, json: &str) -> Result<Option<RequestRecord>, DiffError> {
+    #[derive(Deserialize)]
+    struct WithRequest {
+        #[serde(default)]
+        request: Option<RequestRecord>,
+    }
+    // Reading the prompt first reports a file that is none.
+    read(name, json)?;
+    Ok(serde_json::from_str::<WithRequest>(json).ok().and_then(|file| file.request))
+}
+
 /// Reads a prompt; `name` is its path as the user typed it.
 pub(super) fn read(name: &str, json: &str) -> Result<ComparedPrompt, DiffError> {
     let not_a_prompt = |problem: String| DiffError::NotAPrompt { path: name.to_owned(), problem };
@@ -100,6 +122,7 @@ pub(super) fn read(name: &str, json: &str) -> Result<ComparedPrompt, DiffError> 
     let metadata = file.metadata.as_ref();
     let tokenizer = metadata.and_then(|metadata| Tokenizer::from_name(metadata.tokenizer.as_deref()?));
     let provider = metadata.and_then(|metadata| metadata.provider.clone()).or_else(|| file.provider.clone());
+    let provider = provider.or_else(|| file.request.as_ref()?.provider.clone());
     let mut pieces = tool_pieces(&file.tools);
     if let Some(payload) = &file.payload {
         pieces.extend(of_run(payload, &file.layers));
@@ -108,12 +131,7 @@ pub(super) fn read(name: &str, json: &str) -> Result<ComparedPrompt, DiffError> 
     } else {
         pieces.extend(of_sections(name, &file)?);
     }
-    Ok(ComparedPrompt {
-        name: name.to_owned(),
-        provider: provider.map(Cow::into_owned),
-        tokenizer,
-        pieces,
-    })
+    Ok(ComparedPrompt { name: name.to_owned(), provider: provider.map(Cow::into_owned), tokenizer, pieces })
 }
 
 /// The next request of a run: its layers name the texts of the canonical form in order.
@@ -164,7 +182,8 @@ fn by_size(
         while !rest.is_empty() {
             let section = sections.next();
             let cut = section.and_then(|section| rest.split_at_checked(section.bytes));
-            let (Some(section), Some((text, after))) = (section, cut.filter(|(text, _)| !text.is_empty())) else {
+            let (Some(section), Some((text, after))) = (section, cut.filter(|(text, _)| !text.is_empty()))
+            else {
                 return Err(DiffError::NoText { path: name.to_owned() });
             };
             pieces.push(OwnedPiece {
@@ -210,9 +229,8 @@ fn by_content(
                 Some(index) => (index, 0),
                 None => {
                     let places = left.iter().enumerate();
-                    let nearest = places
-                        .filter_map(|(index, (_, content))| Some((rest.find(content)?, index)))
-                        .min();
+                    let nearest =
+                        places.filter_map(|(index, (_, content))| Some((rest.find(content)?, index))).min();
                     let Some((at, index)) = nearest else { break };
                     (index, at)
                 }

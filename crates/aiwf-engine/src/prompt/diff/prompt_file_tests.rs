@@ -2,11 +2,8 @@ use super::*;
 
 fn check(json: &str, expected: &[(&str, &str, &str)]) {
     let prompt = read("prompt.json", json).unwrap();
-    let found: Vec<(&str, &str, &str)> = prompt
-        .pieces
-        .iter()
-        .map(|piece| (piece.section.as_str(), piece.role, piece.text.as_str()))
-        .collect();
+    let found: Vec<(&str, &str, &str)> =
+        prompt.pieces.iter().map(|piece| (piece.section.as_str(), piece.role, piece.text.as_str())).collect();
     assert_eq!(found, expected);
 }
 
@@ -26,7 +23,11 @@ fn sections_are_found_in_the_order_of_the_messages() {
     }"#;
     check(
         json,
-        &[("rules", "system", "be kind\n\n---\n\n"), ("more", "system", "and more"), ("task", "user", "do it")],
+        &[
+            ("rules", "system", "be kind\n\n---\n\n"),
+            ("more", "system", "and more"),
+            ("task", "user", "do it"),
+        ],
     );
     assert_eq!(read("a", json).unwrap().tokenizer, Some(Tokenizer::O200kBase));
 }
@@ -76,7 +77,10 @@ fn files_that_are_no_prompts_are_refused() {
     let problem = |json: &str| read("x.json", json).unwrap_err().to_string();
     assert_eq!(problem("plain"), "`x.json` is not a prompt: it is not JSON, line 1");
     assert_eq!(problem("{}"), "`x.json` is not a prompt: it has no sections");
-    assert_eq!(problem("{\"sections\": 3}"), "`x.json` is not a prompt: it has none of the expected keys, line 1");
+    assert_eq!(
+        problem("{\"sections\": 3}"),
+        "`x.json` is not a prompt: it has none of the expected keys, line 1"
+    );
     let without_text = r#"{"sections": [{"id": "a"}], "prompt": "a"}"#;
     assert_eq!(problem(without_text), "the prompt in `x.json` has no text");
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use aiwf_engine::prompt::{Tokenizer, Tokens};
-use aiwf_engine::{DiffOptions, DiffSide, Engine, PromptDiff, SectionDiff, SectionPlace};
+use aiwf_engine::{ComparedPrompt, DiffOptions, DiffSide, Engine, PromptDiff, SectionDiff, SectionPlace};
 use clap::Args;
 use serde::Serialize;
 
@@ -23,9 +23,15 @@ pub(crate) struct DiffArgs {
     /// First prompt: a file made with `--json`, or - for stdin; a session; a round `ID:PHASE@ITERATION`; a call `ID@N`.
     #[arg(value_name = "PROMPT")]
     before: String,
-    /// Second prompt.
-    #[arg(value_name = "PROMPT")]
-    after: String,
+    /// Second prompt; not needed with `--at` or `--for`.
+    #[arg(value_name = "PROMPT", required_unless_present_any = ["at", "providers"])]
+    after: Option<String>,
+    /// Compare the prompt as built with the project's files of a git revision with the prompt as it is.
+    #[arg(long, value_name = "REV", conflicts_with_all = ["after", "providers"])]
+    at: Option<String>,
+    /// Build the prompt for two providers, and compare the results.
+    #[arg(long = "for", value_name = "PROVIDER,PROVIDER", value_parser = two_providers, conflicts_with = "after")]
+    providers: Option<(String, String)>,
     /// Fail if less than this share of the second prompt is in the common prefix: 0.95.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     min_stable: Option<f64>,
@@ -53,6 +59,15 @@ impl CountingArgs {
     }
 }
 
+fn two_providers(text: &str) -> Result<(String, String), String> {
+    match text.split_once(',') {
+        Some((first, second)) if !first.is_empty() && !second.is_empty() && !second.contains(',') => {
+            Ok((first.to_owned(), second.to_owned()))
+        }
+        _ => Err("expected two providers, such as anthropic,openai".to_owned()),
+    }
+}
+
 fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
@@ -70,7 +85,7 @@ struct DiffJson<'a> {
 }
 
 pub(super) fn run(args: &DiffArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let (before, after) = (engine.named_prompt(&args.before)?, engine.named_prompt(&args.after)?);
+    let (before, after) = prompts(args, engine)?;
     let diff = engine.diff_prompts(&before, &after, &args.counting.options())?;
     let passed = args.min_stable.map(|min| diff.stable_share >= min);
     let exit = if passed == Some(false) { Exit::Refused } else { Exit::Done };
@@ -86,6 +101,19 @@ pub(super) fn run(args: &DiffArgs, engine: &Engine, output: &Output<'_>) -> Resu
         ));
     }
     Ok(exit)
+}
+
+/// The two prompts that the arguments name.
+fn prompts(args: &DiffArgs, engine: &Engine) -> Result<(ComparedPrompt, ComparedPrompt), Failure> {
+    let given = args.before.as_str();
+    Ok(match (&args.at, &args.providers, &args.after) {
+        (Some(revision), _, _) => (engine.prompt_at(given, revision)?, engine.named_prompt(given)?),
+        (None, Some((first, second)), _) => {
+            (engine.prompt_for(given, first)?, engine.prompt_for(given, second)?)
+        }
+        (None, None, Some(after)) => (engine.named_prompt(given)?, engine.named_prompt(after)?),
+        (None, None, None) => return Err(Failure::bug("the command line let one prompt alone through")),
+    })
 }
 
 /// The difference as text.
