@@ -14,6 +14,7 @@ mod lab;
 mod measure;
 mod packages;
 mod peers;
+mod prompts;
 mod repositories;
 mod revision;
 mod session;
@@ -40,6 +41,8 @@ const BENCHES: &[Bench] = &[
     Bench { name: "session-linear", run: session::session_linear },
     Bench { name: "change-plain", run: change::change_plain },
     Bench { name: "change-tokens", run: change::change_tokens },
+    Bench { name: "prompt-diff", run: prompts::diff },
+    Bench { name: "cache", run: prompts::cache },
     Bench { name: "render", run: examples::render },
     Bench { name: "fit", run: examples::fit },
     Bench { name: "turns", run: examples::turns },

@@ -1,7 +1,15 @@
 //! Prompts compared: files, rounds and calls, and what of each call lies in the common prefix with the one before.
 
+#![expect(clippy::disallowed_methods, reason = "these tests start git")]
+
+use std::process::Command;
+
 use aiwf_engine::config::Flags;
-use aiwf_engine::{DiffError, DiffOptions, PromptDiff};
+use aiwf_engine::prompt::Recipe;
+use aiwf_engine::{
+    BuildOptions, ChangeFlags, DiffError, DiffOptions, Document, PromptDiff, RequestRecord, SectionContent,
+    prompt_json,
+};
 use serde_json::{Value, json};
 
 use crate::driver::{CODE, PLAN, REVISED, Session, review};
@@ -156,5 +164,100 @@ fn a_rejected_plan_keeps_what_stands_before_the_feedback() {
     let report = cache(&session.scene);
     let pair = &report["pairs"][0];
     assert_eq!(pair["same_phase"], true, "{report:#}");
+    // The order is the recipe's: feedback stands before the profile's prompt, so that is sent in full again.
+    assert_eq!(pair["prefix"]["ends_in"]["section"], "feedback", "{pair:#}");
     println!("share with feedback: {}", pair["unchanged_share"]);
+}
+
+/// A project in a repository with one commit, whose template changed since.
+fn with_history() -> Scene {
+    const TEMPLATE: &str = ".aiwf/templates/system/BASE-PLAN.md";
+    let scene = Scene::configured("").file(TEMPLATE, "Old rules.\n").file("AGENTS.md", "Old context.\n");
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.current_dir(scene.root()).args(args);
+        git.envs([("HOME", scene.home()), ("GIT_CONFIG_GLOBAL", "/dev/null".into())])
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        assert!(git.status().unwrap().success(), "git {args:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    git(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q", "-m", "first"]);
+    scene.file(TEMPLATE, "New rules.\n").file("AGENTS.md", "New context.\n")
+}
+
+/// The JSON of `prompt build` for a document, in a file of the project.
+fn built(scene: &Scene, recipe: Recipe, document: &Value, provider: &str) {
+    let document = Document::from_json(recipe, &document.to_string()).unwrap();
+    let (flags, options) = (
+        ChangeFlags::default(),
+        BuildOptions { provider: Some(provider.to_owned()), ..BuildOptions::default() },
+    );
+    let request = RequestRecord::of(&document, &flags, &options);
+    let mut built = scene.engine.build(document, &flags, &options, &|_| ()).unwrap();
+    let json = prompt_json(&mut built, SectionContent::Included, Some(request));
+    scene.write("built.json", serde_json::to_string(&json).unwrap());
+}
+
+#[test]
+fn a_request_is_built_again_with_the_files_of_a_revision() {
+    let scene = with_history();
+    built(&scene, Recipe::Change, &json!({"phase": "plan", "instructions": "Do it."}), "anthropic");
+    let before = scene.engine.prompt_at("built.json", "HEAD").unwrap();
+    let after = scene.engine.named_prompt("built.json").unwrap();
+    let compared = scene.engine.diff_prompts(&before, &after, &DiffOptions::default()).unwrap();
+    assert_eq!(changes(&compared), ["changed:system-template", "unchanged:instructions"]);
+    let lines = compared.sections[0].diff.as_ref().unwrap();
+    assert!(lines.contains("-<prompt>") || lines.contains("Old rules."), "{lines}");
+    assert!(lines.contains("New rules."), "{lines}");
+    let error = scene.engine.prompt_at("built.json", "v9").unwrap_err();
+    assert!(matches!(error, DiffError::NoRevision { .. }), "{error}");
+}
+
+#[test]
+fn a_session_is_built_again_with_the_files_of_a_revision() {
+    let session = Session::in_scene(with_history(), &Flags::default());
+    let before = session.engine().prompt_at(&session.id, "HEAD").unwrap();
+    let after = session.engine().named_prompt(&session.id).unwrap();
+    let compared = session.engine().diff_prompts(&before, &after, &DiffOptions::default()).unwrap();
+    let other: Vec<String> =
+        changes(&compared).into_iter().filter(|it| !it.starts_with("unchanged:")).collect();
+    assert_eq!(other, ["changed:project-context"], "{compared:#?}");
+    assert!(compared.sections.len() > 2, "{compared:#?}");
+}
+
+#[test]
+fn a_request_is_built_for_two_providers() {
+    let scene = with_history();
+    built(
+        &scene,
+        Recipe::Reply,
+        &json!({"request": {"ai_message": "Done."}, "settings": {"system_prompt": "Be brief."}, "mode": "api"}),
+        "anthropic",
+    );
+    let (first, second) = (
+        scene.engine.prompt_for("built.json", "manual").unwrap(),
+        scene.engine.prompt_for("built.json", "anthropic").unwrap(),
+    );
+    let compared = scene.engine.diff_prompts(&first, &second, &DiffOptions::default()).unwrap();
+    assert_eq!(compared.after.provider.as_deref(), Some("anthropic"));
+    let roles: Vec<&str> = compared.sections.iter().map(|section| section.role).collect();
+    assert!(roles.contains(&"system"), "{compared:#?}");
+    let session = Session::new();
+    let compared = {
+        let engine = session.engine();
+        let prompt = |name: &str| engine.prompt_for(&session.id, name).unwrap();
+        engine.diff_prompts(&prompt("manual"), &prompt("anthropic"), &DiffOptions::default()).unwrap()
+    };
+    // Only a person can save the reply to a file.
+    assert!(
+        changes(&compared).contains(&"removed:output-instructions".to_owned()),
+        "{:?}",
+        changes(&compared)
+    );
+    assert!(session.engine().prompt_for(&session.id, "nobody").is_err());
+    assert!(matches!(
+        session.engine().prompt_for(&format!("{}:reviewing@1", session.id), "manual").unwrap_err(),
+        DiffError::NotRebuildable { .. }
+    ));
 }

@@ -85,6 +85,11 @@ fn the_page_of_formats() {
          the fields below.\n",
     );
     page.push_str(&events(SESSION_EVENTS, "Event"));
+    for (heading, name) in
+        [("`parts` of a request", "SentParts"), ("One of the `sections` of `parts`", "SentSection")]
+    {
+        let _ = write!(page, "\n### {heading}\n{}", field_table(CALLS, name, snake));
+    }
     page.push_str(&runs());
     page.push_str(&payload());
     page.push_str("\n## `profile.toml`\n");

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use aiwf_prompt::Tokenizer;
+use aiwf_prompt::{Sha256Hex, Tokenizer};
 use aiwf_provider::ToolSpec;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,8 +19,9 @@ use crate::prompt::request_record::RequestRecord;
 struct PromptFile<'a> {
     #[serde(borrow, default)]
     sections: Vec<FileSection<'a>>,
+    /// Read only if the sections do not add up to the prompt.
     #[serde(borrow, default)]
-    messages: Option<Vec<FileMessage<'a>>>,
+    messages: Option<&'a RawValue>,
     /// The printed text of `prompt preview`.
     #[serde(borrow, default)]
     prompt: Option<&'a RawValue>,
@@ -52,10 +53,18 @@ struct FileSection<'a> {
     id: Cow<'a, str>,
     #[serde(borrow, default)]
     source: Cow<'a, str>,
+    #[serde(borrow, default)]
+    role: Cow<'a, str>,
     #[serde(default)]
     bytes: usize,
     #[serde(borrow, default)]
     content: Option<Cow<'a, str>>,
+}
+
+impl FileSection<'_> {
+    fn text(&self) -> &str {
+        self.content.as_deref().unwrap_or_default()
+    }
 }
 
 #[derive(Deserialize)]
@@ -96,6 +105,8 @@ struct CanonicalMessage<'a> {
 struct FileMetadata<'a> {
     #[serde(borrow, default)]
     tokenizer: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    sha256: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     provider: Option<Cow<'a, str>>,
 }
@@ -154,7 +165,12 @@ fn of_run(payload: &Canonical<'_>, layers: &[FileLayer<'_>]) -> Vec<OwnedPiece> 
 
 /// The texts of the sections in the order of the messages.
 fn of_sections(name: &str, file: &PromptFile<'_>) -> Result<Vec<OwnedPiece>, DiffError> {
-    let Some(messages) = &file.messages else {
+    if let Some(pieces) = whole(file) {
+        return Ok(pieces);
+    }
+    let messages: Option<Vec<FileMessage<'_>>> =
+        file.messages.and_then(|messages| serde_json::from_str(messages.get()).ok());
+    let Some(messages) = &messages else {
         let text: String = match file.prompt {
             Some(prompt) => serde_json::from_str(prompt.get()).unwrap_or_default(),
             None => String::new(),
@@ -167,6 +183,38 @@ fn of_sections(name: &str, file: &PromptFile<'_>) -> Result<Vec<OwnedPiece>, Dif
         return by_content(name, file, &messages);
     }
     by_size(name, file, &messages)
+}
+
+/// Printed between system text and the user's.
+const APART: &str = "\n\n---\n\n";
+
+/// The sections, if they are the whole prompt by its hash; then the larger copies of the text need not be read.
+fn whole(file: &PromptFile<'_>) -> Option<Vec<OwnedPiece>> {
+    let sha256 = file.metadata.as_ref()?.sha256.as_deref()?;
+    let kept = file.sections.iter().filter(|section| !section.text().is_empty());
+    let is_system = |section: &&FileSection<'_>| section.role == "system";
+    let (system, user): (Vec<&FileSection<'_>>, Vec<&FileSection<'_>>) = kept.partition(is_system);
+    let joint = if system.is_empty() || user.is_empty() { "" } else { APART };
+    let is_whole = |joint: &str| {
+        let (system, user) =
+            (system.iter().map(|section| section.text()), user.iter().map(|section| section.text()));
+        Sha256Hex::of(system.chain([joint]).chain(user)).to_string() == sha256
+    };
+    let is_apart = is_whole(joint);
+    // A document in one message has no system text of its own.
+    let is_one = !is_apart && !joint.is_empty() && is_whole("");
+    if !is_apart && !is_one {
+        return None;
+    }
+    let is_document =
+        is_one || system.iter().chain(&user).next().is_some_and(|first| first.text().starts_with("<prompt>"));
+    let piece = |section: &&FileSection<'_>| OwnedPiece {
+        section: section.id.to_string(),
+        source: section.source.to_string(),
+        role: if is_document { "user" } else { role_of(&section.role) },
+        text: section.text().to_owned(),
+    };
+    Some(system.iter().chain(&user).map(piece).collect())
 }
 
 /// Sections without text: their sizes cut the messages, as in the preview of a session.

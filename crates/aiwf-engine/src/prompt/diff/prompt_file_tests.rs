@@ -42,7 +42,7 @@ fn tools_come_first_and_text_of_no_section_is_kept() {
     check(
         json,
         &[
-            ("tool:read", "tools", r#"{"description":"Reads","name":"read","parameters":{}}"#),
+            ("tool:read", "tools", r#"{"name":"read","description":"Reads","parameters":{}}"#),
             ("separator", "user", "<"),
             ("a", "user", "one"),
             ("separator", "user", "|"),
@@ -83,4 +83,23 @@ fn files_that_are_no_prompts_are_refused() {
     );
     let without_text = r#"{"sections": [{"id": "a"}], "prompt": "a"}"#;
     assert_eq!(problem(without_text), "the prompt in `x.json` has no text");
+}
+
+#[test]
+fn sections_that_add_up_to_the_prompt_need_no_messages() {
+    let json = |sha256: &str, role: &str| {
+        format!(
+            r#"{{
+            "sections": [{{"id": "b", "role": "user", "content": "two"}}, {{"id": "a", "role": "{role}", "content": "one"}}],
+            "messages": [{{"role": "user", "content": "not read"}}],
+            "metadata": {{"sha256": "{sha256}"}}
+        }}"#
+        )
+    };
+    let sha256 = |text: &str| Sha256Hex::of([text]).to_string();
+    check(&json(&sha256("one\n\n---\n\ntwo"), "system"), &[("a", "system", "one"), ("b", "user", "two")]);
+    check(&json(&sha256("onetwo"), "system"), &[("a", "user", "one"), ("b", "user", "two")]);
+    check(&json(&sha256("twoone"), "user"), &[("b", "user", "two"), ("a", "user", "one")]);
+    // A text that is not that of the sections is looked at as it is.
+    check(&json(&sha256("other"), "user"), &[("text", "user", "not read")]);
 }
