@@ -74,10 +74,14 @@ fn rebuilt(
     let views = [(complete, native), (!complete, native), (complete, !native), (!complete, !native)];
     for (is_complete, is_native) in views {
         let tried = View { is_complete, is_native };
-        let payload = Payload { turns: turns(record, tried, n_left_out, left_out), ..base.clone() };
-        if payload.sha256() == payload_sha256 {
-            *view = tried;
-            return Some(payload);
+        // A long list of what was left out is recorded in part; usually that is the oldest of the conversation.
+        let lists = if n_left_out == 0 { &[LeftOutTurns::None][..] } else { &LeftOutTurns::SOME };
+        for list in lists {
+            let payload = Payload { turns: turns(record, tried, n_left_out, left_out, *list), ..base.clone() };
+            if payload.sha256() == payload_sha256 {
+                *view = tried;
+                return Some(payload);
+            }
         }
     }
     None
@@ -99,15 +103,41 @@ fn base(ledger: &SessionLedger, parts: &SentParts) -> Option<Payload> {
     Some(payload)
 }
 
-fn turns(record: &Record, view: View, n_left_out: usize, left_out: &[LeftOut]) -> Vec<Turn> {
+/// Which entries of the conversation a request left out.
+#[derive(Clone, Copy)]
+enum LeftOutTurns {
+    None,
+    Listed,
+    Oldest,
+}
+
+impl LeftOutTurns {
+    const SOME: [Self; 2] = [Self::Listed, Self::Oldest];
+}
+
+fn turns(
+    record: &Record,
+    view: View,
+    n_left_out: usize,
+    left_out: &[LeftOut],
+    list: LeftOutTurns,
+) -> Vec<Turn> {
     let mut turns = Vec::new();
     if n_left_out > 0 {
         turns.push(Turn::User { content: left_out_note(n_left_out) });
     }
     for (index, rendered) in render_entries(&record.entries, view).into_iter().enumerate() {
         // `left_out_of` in compose.rs names them so.
-        let name = format!("message {} ({})", index + 1, rendered.name());
-        if n_left_out == 0 || !left_out.iter().any(|entry| entry.id == name) {
+        let is_listed = || {
+            let name = format!("message {} ({})", index + 1, rendered.name());
+            left_out.iter().any(|entry| entry.id == name)
+        };
+        let is_left_out = match list {
+            LeftOutTurns::None => false,
+            LeftOutTurns::Listed => is_listed(),
+            LeftOutTurns::Oldest => index < n_left_out,
+        };
+        if !is_left_out {
             turns.extend(rendered.turns);
         }
     }

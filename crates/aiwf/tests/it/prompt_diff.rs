@@ -78,7 +78,7 @@ fn a_prompt_is_built_again_for_two_providers() {
 fn the_calls_of_a_session_are_listed() {
     let session = Session::new("");
     let none = session.project.run("cache");
-    assert!(none.success().stdout_text().contains(": 0 calls"), "{none}");
+    assert!(none.stdout_text().contains(": 0 calls"), "{none}");
     session.done("approve");
     let shown = json(&session.project.run(&format!("cache {} --json", session.id)));
     assert_eq!(shown["calls"][0]["round"], "planning@1", "{shown:#}");
