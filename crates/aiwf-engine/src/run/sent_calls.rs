@@ -77,7 +77,8 @@ fn rebuilt(
         // A long list of what was left out is recorded in part; usually that is the oldest of the conversation.
         let lists = if n_left_out == 0 { &[LeftOutTurns::None][..] } else { &LeftOutTurns::SOME };
         for list in lists {
-            let payload = Payload { turns: turns(record, tried, n_left_out, left_out, *list), ..base.clone() };
+            let payload =
+                Payload { turns: turns(record, tried, n_left_out, left_out, *list), ..base.clone() };
             if payload.sha256() == payload_sha256 {
                 *view = tried;
                 return Some(payload);
