@@ -164,14 +164,17 @@ fn a_rejected_plan_keeps_what_stands_before_the_feedback() {
     let report = cache(&session.scene);
     let pair = &report["pairs"][0];
     assert_eq!(pair["same_phase"], true, "{report:#}");
-    // The order is the recipe's: feedback stands before the profile's prompt, so that is sent in full again.
-    assert_eq!(pair["prefix"]["ends_in"]["section"], "feedback", "{pair:#}");
-    println!("share with feedback: {}", pair["unchanged_share"]);
+    // The order is the recipe's: what a person said stands before the profile's prompt, which is sent in full again.
+    assert_eq!(pair["prefix"]["ends_in"]["section"], "rejected-reply", "{pair:#}");
+    let compared = diff(&session.scene, &format!("{}@1", session.id), &format!("{}@2", session.id));
+    let others = ["added:rejected-reply", "added:feedback", "unchanged:profile-prompt"];
+    let after: Vec<String> = changes(&compared).into_iter().skip_while(|it| it != others[0]).collect();
+    assert_eq!(after, others);
 }
 
 /// A project in a repository with one commit, whose template changed since.
 fn with_history() -> Scene {
-    const TEMPLATE: &str = ".aiwf/templates/system/BASE-PLAN.md";
+    const TEMPLATE: &str = ".aiwf/templates/system/BASE-plan.md";
     let scene = Scene::configured("").file(TEMPLATE, "Old rules.\n").file("AGENTS.md", "Old context.\n");
     let git = |args: &[&str]| {
         let mut git = Command::new("git");

@@ -51,7 +51,10 @@ fn breakpoints_stand_after_the_stable_texts() {
         },
         {
           "type": "text",
-          "text": "more rules"
+          "text": "more rules",
+          "cache_control": {
+            "type": "ephemeral"
+          }
         }
       ],
       "messages": [
@@ -111,7 +114,10 @@ fn a_conversation_pairs_calls_with_results_in_one_message() {
           "content": [
             {
               "type": "text",
-              "text": "task"
+              "text": "task",
+              "cache_control": {
+                "type": "ephemeral"
+              }
             }
           ]
         },
@@ -136,9 +142,6 @@ fn a_conversation_pairs_calls_with_results_in_one_message() {
               "name": "list",
               "input": {
                 "malformed_arguments": "{oops"
-              },
-              "cache_control": {
-                "type": "ephemeral"
               }
             }
           ]
@@ -159,7 +162,10 @@ fn a_conversation_pairs_calls_with_results_in_one_message() {
             },
             {
               "type": "text",
-              "text": "go on"
+              "text": "go on",
+              "cache_control": {
+                "type": "ephemeral"
+              }
             }
           ]
         }
@@ -172,7 +178,7 @@ fn a_conversation_pairs_calls_with_results_in_one_message() {
 fn at_most_four_breakpoints_are_set() {
     let payload = Payload { turns: conversation().turns, ..stable() };
     let body = request_body(&payload, &OPTIONS).to_string();
-    assert_eq!(body.matches("cache_control").count(), 3);
+    assert_eq!(body.matches("cache_control").count(), 4);
 }
 
 fn events() -> Vec<Value> {

@@ -75,13 +75,13 @@ impl DiffError {
     pub fn advice(&self) -> Option<Advice> {
         Some(match self {
             Self::NothingNamed { .. } => "name a file made with `--json`, a session, or a round such as `ID:plan@1`".into(),
-            Self::NotAPrompt { .. } => "make the file with `aiwf prompt build RECIPE --json`".into(),
+            Self::NotAPrompt { .. } => "make the file with `aiwf prompt build` and `--json`".into(),
             Self::NoText { .. } => "make the file without `--no-content`".into(),
             Self::NoRound { .. } => "name one of its rounds".into(),
             Self::NoCall { .. } => "`aiwf cache` lists the calls of a session".into(),
             Self::NotRecorded { .. } => "compare calls that this version of aiwf recorded".into(),
             Self::NotRebuildable { .. } => {
-                "name a file made with `aiwf prompt build RECIPE --json`, or a session that waits with a prompt".into()
+                "name a file made with `aiwf prompt build` and `--json`, or a session that waits with a prompt".into()
             }
             Self::NoRevision { .. } => "name a commit, a branch or a tag of this repository".into(),
             Self::Session(error) => return error.advice(),
