@@ -83,7 +83,11 @@ pub struct SectionDiff {
     /// Its source in the first prompt, if that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_before: Option<String>,
+    /// `tools`, `system`, `file`, `user`, `assistant` or `tool`.
     pub role: &'static str,
+    /// Its role in the first prompt, if that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role_before: Option<&'static str>,
     /// `unchanged`, `added`, `removed` or `changed`.
     pub change: &'static str,
     pub moved: bool,
@@ -199,6 +203,7 @@ fn section_diffs(compared: &Comparison, before: &[OwnedPiece], after: &[OwnedPie
             source: piece.source.clone(),
             source_before: old.filter(|old| old.source != piece.source).map(|old| old.source.clone()),
             role: piece.role,
+            role_before: old.filter(|old| old.role != piece.role).map(|old| old.role),
             change: match change.change {
                 Change::Unchanged => "unchanged",
                 Change::Added => "added",

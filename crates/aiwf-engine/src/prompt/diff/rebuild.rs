@@ -54,7 +54,7 @@ impl Engine {
         let config = providers::load_config(self.settings(), &aiwf_config::Flags::default())?;
         providers::refuse_unknown(provider, &config, || "`--for`".to_owned())?;
         let prompt = self.rebuilt(given, self, Some(provider))?;
-        Ok(ComparedPrompt { name: format!("{given} for {provider}"), ..prompt })
+        Ok(ComparedPrompt { name: given.to_owned(), ..prompt })
     }
 
     /// The same engine for another directory of files.

@@ -157,6 +157,7 @@ fn section_line(section: &SectionDiff, width: usize) -> String {
         "removed" => '-',
         "changed" => '~',
         _ if section.moved => '>',
+        _ if section.role_before.is_some() => '~',
         _ => '=',
     };
     let tokens = |place: &SectionPlace| Tokens(place.tokens).to_string();
@@ -170,6 +171,8 @@ fn section_line(section: &SectionDiff, width: usize) -> String {
     let mut line = format!("{mark} {}  {size:>18} tokens", padded(&escaped_line(&section.id), width));
     if let (true, Some(before), Some(after)) = (section.moved, &section.before, &section.after) {
         let _ = write!(line, "  moved from {} to {}", before.position, after.position);
+    } else if let Some(before) = section.role_before {
+        let _ = write!(line, "  {before} text is now {} text", section.role);
     } else if !section.source.is_empty() {
         let _ = write!(line, "  {}", escaped_line(&section.source));
     }
