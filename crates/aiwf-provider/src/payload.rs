@@ -178,7 +178,8 @@ impl Payload {
             self.system.len() + self.messages.iter().map(|message| message.blocks.len()).sum::<usize>();
         let n_stable = self.n_stable_blocks.min(n_blocks);
         let is_exchange = self.turns.is_empty() && !self.tools.is_empty();
-        let room = if !self.turns.is_empty() { MAX_MARKS - 2 } else { MAX_MARKS - usize::from(is_exchange) };
+        let n_kept = if self.turns.is_empty() { usize::from(is_exchange) } else { 2 };
+        let room = MAX_MARKS - n_kept;
         let end_of_system = self.system.len().min(n_stable).checked_sub(1);
         let end_of_prompt = n_blocks.checked_sub(1).filter(|_| is_exchange);
         let last_borders = (self.system.len()..n_stable).rev();

@@ -118,7 +118,7 @@ impl Repository {
             });
             let (batch, after) = rest.split_at(fits.count().max(1));
             rest = after;
-            let names: String = batch.iter().map(|blob| format!("{}\n", blob.id)).collect();
+            let names = batch.iter().flat_map(|blob| [blob.id.as_str(), "\n"]).collect::<String>();
             let action = "read the files of the commit";
             let printed = self.looking(&[]).output(action, &["cat-file", "--batch"], names.into_bytes())?;
             let mut printed = printed.as_slice();

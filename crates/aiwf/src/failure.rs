@@ -251,11 +251,13 @@ impl From<SessionError> for Failure {
 
 impl From<DiffError> for Failure {
     fn from(error: DiffError) -> Self {
-        match error {
-            DiffError::Session(error) => error.into(),
-            DiffError::Run(error) => error.into(),
-            error => Self::from_error(&error, error.code(), error.advice(), Exit::Refused),
+        if let DiffError::Session(error) = error {
+            return error.into();
         }
+        if let DiffError::Run(error) = error {
+            return error.into();
+        }
+        Self::from_error(&error, error.code(), error.advice(), Exit::Refused)
     }
 }
 

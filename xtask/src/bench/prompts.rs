@@ -52,14 +52,14 @@ fn write_prompt(lab: &Lab<'_>, root: &Path, to: &Path) -> Result<(), Failure> {
 }
 
 /// A model that says the same whatever it is asked.
-const REPLIES: &str = r##"
+const REPLIES: &str = r#"
 [roles]
 default = "script"
 [providers.script]
 type = "command"
 fs_ability = "none"
 argv = ["sh", "-c", "cat > /dev/null; echo '# Plan: one entity'"]
-"##;
+"#;
 
 const SCHEMA: &str =
     "CREATE TABLE customer (id BIGINT PRIMARY KEY, tenant_id BIGINT NOT NULL, name VARCHAR(80) NOT NULL);\n";

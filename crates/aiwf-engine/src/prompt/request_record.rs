@@ -99,7 +99,7 @@ fn without_empty(value: Value) -> Value {
             Value::Object(fields.filter(|(_, value)| !is_empty(value)).collect())
         }
         Value::Array(values) => Value::Array(values.into_iter().map(without_empty).collect()),
-        other => other,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
     }
 }
 

@@ -18,21 +18,19 @@ pub(crate) fn sent_calls(ledger: &SessionLedger) -> Result<Vec<SentCall>, Sessio
     // The sections of the exchange, and the turns that were added to it.
     let (mut sections, mut turns): (Option<Vec<OwnedPiece>>, Option<Vec<OwnedPiece>>) = (None, None);
     for line in journal.lines() {
-        match &line.event {
-            Event::PromptSent { provider, payload_sha256, parts, .. } => {
-                sections = section_pieces(ledger, &state, parts.as_deref());
-                turns = Some(Vec::new());
-                calls.push(call(&state, provider, payload_sha256));
-            }
-            Event::AskedAgain { provider, payload_sha256, call: settled, .. } => {
-                settle(&mut calls, settled);
-                calls.push(call(&state, provider, payload_sha256));
-            }
-            Event::ReplyReceived { call: Some(settled), .. }
-            | Event::AskFailed { call: Some(settled), .. } => {
-                settle(&mut calls, settled);
-            }
-            _ => {}
+        if let Event::PromptSent { provider, payload_sha256, parts, .. } = &line.event {
+            sections = section_pieces(ledger, &state, parts.as_deref());
+            turns = Some(Vec::new());
+            calls.push(call(&state, provider, payload_sha256));
+        }
+        if let Event::AskedAgain { provider, payload_sha256, call: settled, .. } = &line.event {
+            settle(&mut calls, settled);
+            calls.push(call(&state, provider, payload_sha256));
+        }
+        if let Event::ReplyReceived { call: Some(settled), .. }
+        | Event::AskFailed { call: Some(settled), .. } = &line.event
+        {
+            settle(&mut calls, settled);
         }
         if let Event::PromptSent { parts, .. } | Event::AskedAgain { parts, .. } = &line.event {
             let parts = parts.as_deref();
@@ -99,14 +97,13 @@ fn section_pieces(
     for section in &parts.sections {
         let role = role_of(&section.role);
         let n_bytes = usize::try_from(section.bytes).ok()?;
-        let text = match role {
-            "file" => String::from_utf8(ledger.kept(&section.sha256)?).ok()?,
-            _ => {
-                let rest = if role == "system" { &mut rest_of_system } else { &mut rest_of_user };
-                let (text, after) = rest.split_at_checked(n_bytes)?;
-                *rest = after;
-                text.to_owned()
-            }
+        let text = if role == "file" {
+            String::from_utf8(ledger.kept(&section.sha256)?).ok()?
+        } else {
+            let rest = if role == "system" { &mut rest_of_system } else { &mut rest_of_user };
+            let (text, after) = rest.split_at_checked(n_bytes)?;
+            *rest = after;
+            text.to_owned()
         };
         if sha256_hex(text.as_bytes()) != section.sha256 {
             return None;

@@ -124,7 +124,7 @@ fn between_rounds_of_tools_everything_unchanged_is_in_the_prefix() {
         // The whole request before is the beginning of the next one.
         let texts = asked.payload.system.iter().map(String::len).sum::<usize>()
             + asked.payload.messages.iter().map(|message| message.text().len()).sum::<usize>();
-        assert!(pair["prefix"]["bytes"].as_u64().unwrap() as usize > texts, "{pair:#}");
+        assert!(pair["prefix"]["bytes"].as_u64().unwrap() > texts as u64, "{pair:#}");
         assert!(pair["prefix"].get("ends_in").is_none(), "{pair:#}");
     }
     assert_eq!(report["unchanged_share"], 1.0);

@@ -289,7 +289,7 @@ fn without_marks(mut body: Value) -> (Value, usize) {
                 n_own + object.values_mut().map(strip).sum::<usize>()
             }
             Value::Array(values) => values.iter_mut().map(strip).sum(),
-            _ => 0,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
         }
     }
     let n_marks = strip(&mut body);

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use aiwf_engine::machine::Dollars;
 use aiwf_engine::prompt::Tokens;
 use aiwf_engine::{CacheCall, CachePair, CacheReport, Engine};
 use clap::Args;
@@ -98,8 +99,7 @@ fn summary(report: &CacheReport) -> String {
     }
     let missed: u64 = report.pairs.iter().map(|pair| pair.missed_tokens).sum();
     if !report.pairs.is_empty() {
-        let cost: Option<f64> =
-            report.pairs.iter().map(|pair| pair.missed_cost.map(|cost| cost.as_f64())).sum();
+        let cost: Option<f64> = report.pairs.iter().map(|pair| pair.missed_cost.map(Dollars::as_f64)).sum();
         let cost = cost.map(|cost| format!(", {}", dollars(cost))).unwrap_or_default();
         let _ =
             writeln!(text, "{} tokens after the first call are not in a common prefix{cost}", Tokens(missed));

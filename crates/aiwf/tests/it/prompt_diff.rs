@@ -1,7 +1,5 @@
 //! `aiwf prompt diff` and `aiwf cache`: flags, printing and exit codes.
 
-use std::fs;
-
 use aiwf_testkit::TestProject;
 
 use crate::session::Session;
@@ -18,7 +16,7 @@ fn with_prompts() -> TestProject {
 
 fn build(project: &TestProject, to: &str) {
     let built = project.run("prompt build change --instructions Explain --file src/** --for openai --json");
-    fs::write(project.path(to), built.success().stdout_text()).unwrap();
+    project.write(to, built.success().stdout_text());
 }
 
 #[test]

@@ -6,6 +6,7 @@ use aiwf_session::{Dollars, Usage};
 use serde::Serialize;
 
 use super::diff_error::DiffError;
+use super::named::sent_calls;
 use super::{DiffOptions, PrefixReport, borrowed, miss, prefix_report};
 use crate::Engine;
 use crate::ask::providers;
@@ -79,7 +80,7 @@ impl Engine {
             None => resolve(self.settings(), None, Scope::Any, Candidates::All)?,
         };
         let config = providers::load_config(self.settings(), &Flags::default())?;
-        let calls = self.sent_calls(&ledger)?;
+        let calls = sent_calls(&ledger)?;
         let of_provider = calls.last().map(|call| providers::tokenizer(&call.provider, &config));
         let tokenizer = options.tokenizer.or(of_provider).unwrap_or(Tokenizer::Estimate);
         let counter = CountCache::open(tokenizer, self.settings().cache_dir.as_deref());

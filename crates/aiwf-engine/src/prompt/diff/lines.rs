@@ -71,7 +71,10 @@ mod tests {
 
     #[test]
     fn a_long_difference_is_summed_up() {
-        let lines = |word: &str| (0..3_000).map(|n| format!("{word} {n}\n")).collect::<String>();
+        let lines = |word: &str| {
+            let lines: Vec<String> = (0..3_000).map(|n| format!("{word} {n}\n")).collect();
+            lines.concat()
+        };
         let (before, after) = (format!("same\n{}", lines("old")), format!("same\n{}end\n", lines("new")));
         let shown = diff(&before, &after).unwrap();
         assert_eq!(shown, "@@ 3000 lines from line 2 are now 3001 lines @@\n");

@@ -58,7 +58,7 @@ impl Engine {
             Which::Next => self.next_of_session(&ledger)?,
             Which::Round(phase, iteration) => self.round(&ledger, phase, iteration)?,
             Which::Call(number) => {
-                let calls = self.sent_calls(&ledger)?;
+                let calls = sent_calls(&ledger)?;
                 let call = number.checked_sub(1).and_then(|index| calls.get(index));
                 let id = ledger.label().to_owned();
                 let missing = DiffError::NoCall { id, number, n_calls: calls.len() };
@@ -69,17 +69,11 @@ impl Engine {
     }
 
     pub(super) fn ledger_named(&self, given: &str, id: &str) -> Result<SessionLedger, DiffError> {
-        resolve(self.settings(), Some(id), Scope::Any, Candidates::All).map_err(|error| match error {
-            SessionError::NoSession { .. } => DiffError::NothingNamed { given: given.to_owned() },
-            error => error.into(),
-        })
-    }
-
-    /// What a session or run sent, call by call.
-    pub(super) fn sent_calls(&self, ledger: &SessionLedger) -> Result<Vec<SentCall>, DiffError> {
-        Ok(match ledger.kind() {
-            LedgerKind::Run => crate::run::sent_calls::sent_calls(ledger)?,
-            _ => crate::session::sent_calls::sent_calls(ledger)?,
+        resolve(self.settings(), Some(id), Scope::Any, Candidates::All).map_err(|error| {
+            if let SessionError::NoSession { .. } = error {
+                return DiffError::NothingNamed { given: given.to_owned() };
+            }
+            error.into()
         })
     }
 
@@ -88,7 +82,7 @@ impl Engine {
             Ok(preview) => preview,
             // A run that has ended has no next request.
             Err(error) => {
-                let calls = self.sent_calls(ledger)?;
+                let calls = sent_calls(ledger)?;
                 return calls.last().map_or_else(|| Err(error.into()), |call| of_call(&ledger.id, call));
             }
         };
@@ -108,7 +102,7 @@ impl Engine {
                 ..ComparedPrompt::default()
             }),
             Err(SessionError::NoPrompt { phase }) => {
-                let calls = self.sent_calls(ledger)?;
+                let calls = sent_calls(ledger)?;
                 let none = || SessionError::NoPrompt { phase }.into();
                 calls.last().map_or_else(|| Err(none()), |call| of_call(&ledger.id, call))
             }
@@ -123,7 +117,7 @@ impl Engine {
         phase: &str,
         iteration: Option<u32>,
     ) -> Result<ComparedPrompt, DiffError> {
-        let calls = self.sent_calls(ledger)?;
+        let calls = sent_calls(ledger)?;
         let is_meant = |name: &str| match iteration {
             Some(iteration) => name == round_name(phase, iteration),
             None => name.split_once('@').map_or(name, |(of, _)| of) == phase,
@@ -152,6 +146,14 @@ impl Engine {
         known.dedup();
         Err(DiffError::NoRound { id: ledger.label().to_owned(), round, known })
     }
+}
+
+/// What a session or run sent, call by call.
+pub(super) fn sent_calls(ledger: &SessionLedger) -> Result<Vec<SentCall>, DiffError> {
+    Ok(match ledger.kind() {
+        LedgerKind::Run => crate::run::sent_calls::sent_calls(ledger)?,
+        LedgerKind::Session | LedgerKind::Change => crate::session::sent_calls::sent_calls(ledger)?,
+    })
 }
 
 /// Prompts that were written and perhaps never sent, as whole files.

@@ -273,15 +273,14 @@ fn by_content(
         while !rest.is_empty() {
             // Usually the next section comes next; a format may order them differently.
             let found = left.iter().position(|(_, content)| rest.starts_with(content));
-            let (index, at) = match found {
-                Some(index) => (index, 0),
-                None => {
-                    let places = left.iter().enumerate();
-                    let nearest =
-                        places.filter_map(|(index, (_, content))| Some((rest.find(content)?, index))).min();
-                    let Some((at, index)) = nearest else { break };
-                    (index, at)
-                }
+            let (index, at) = if let Some(index) = found {
+                (index, 0)
+            } else {
+                let places = left.iter().enumerate();
+                let nearest =
+                    places.filter_map(|(index, (_, content))| Some((rest.find(content)?, index))).min();
+                let Some((at, index)) = nearest else { break };
+                (index, at)
             };
             let (section, content) = left.remove(index);
             if let Some(between) = rest.get(..at).filter(|between| !between.is_empty()) {
