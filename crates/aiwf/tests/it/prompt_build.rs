@@ -292,7 +292,7 @@ fn every_recipe_has_the_same_fields() {
         let preview = json(&project.run_with_input(&line, document).success());
         assert_eq!(
             names(&preview).replace(" cli_tool", ""),
-            "schema_version command exit_code success prompt mode sections metadata problems left_out",
+            "schema_version command exit_code success prompt mode sections metadata problems left_out request",
             "{recipe}"
         );
     }
