@@ -73,7 +73,9 @@ pub(crate) fn decide_asking(state: &State, command: Command, not_now: Refusal) -
         (
             Command::RecordAskedAgain { provider, payload_sha256, is_free, call, parts },
             Step::Asked { is_free: was_free },
-        ) if is_free == *was_free => one(Event::AskedAgain { provider, payload_sha256, is_free, call, parts }),
+        ) if is_free == *was_free => {
+            one(Event::AskedAgain { provider, payload_sha256, is_free, call, parts })
+        }
         (
             Command::RecordReply { response, call, changes },
             Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. },

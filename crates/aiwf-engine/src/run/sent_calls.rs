@@ -125,7 +125,7 @@ fn turns(
 ) -> Vec<Turn> {
     let mut turns = Vec::new();
     if n_left_out > 0 {
-        turns.push(Turn::User { content: left_out_note(n_left_out) });
+        turns.push(Turn::User { content: left_out_note(n_left_out).into() });
     }
     for (index, rendered) in render_entries(&record.entries, view).into_iter().enumerate() {
         // `left_out_of` in compose.rs names them so.
