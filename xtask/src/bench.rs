@@ -15,6 +15,7 @@ mod measure;
 mod packages;
 mod page;
 mod peers;
+mod prompts;
 mod repositories;
 mod revision;
 mod session;
@@ -41,6 +42,8 @@ const BENCHES: &[Bench] = &[
     Bench { name: "session-linear", run: session::session_linear },
     Bench { name: "change-plain", run: change::change_plain },
     Bench { name: "change-tokens", run: change::change_tokens },
+    Bench { name: "prompt-diff", run: prompts::diff },
+    Bench { name: "cache", run: prompts::cache },
     Bench { name: "render", run: examples::render },
     Bench { name: "fit", run: examples::fit },
     Bench { name: "turns", run: examples::turns },

@@ -56,6 +56,7 @@ fn round(number: usize, node: Option<&String>, agent: Option<&String>) -> [RunEv
         payload_sha256: "0".repeat(64),
         n_left_out: 0,
         left_out: Vec::new(),
+        parts: None,
     };
     let call = ToolCall {
         id: format!("call-{number}"),

@@ -15,6 +15,7 @@ pub(crate) mod providers;
 pub(crate) mod repeats;
 pub(crate) mod rounds;
 pub(crate) mod send;
+pub(crate) mod sent_parts;
 pub(crate) mod tool_caller;
 pub(crate) mod tool_loop;
 pub(crate) mod toolbox;

@@ -126,6 +126,10 @@ impl Engine {
         &self.settings
     }
 
+    pub(crate) fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
     /// Sets the file access of receivers for new prompts.
     #[must_use]
     pub fn with_fs_ability(mut self, fs_ability: Option<FsAbility>) -> Self {

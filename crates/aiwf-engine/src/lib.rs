@@ -118,6 +118,10 @@ pub use ledger::{Overlap, Purpose, RemovalFilter, SessionEntry, SessionRef, Sess
 pub use notify::{Notification, NotifyEvent};
 pub use page_place::{PagePlace, PageTaken};
 pub use prompt::build::{BuildOptions, Built};
+pub use prompt::diff::{
+    CacheCall, CacheMiss, CachePair, CacheReport, ComparedPrompt, DiffError, DiffOptions, DiffSide,
+    PrefixEndReport, PrefixReport, PromptDiff, SectionDiff, SectionPlace,
+};
 pub use prompt::document::{
     ChangeDocument, ContextDocument, Document, ProjectParts, ReplyDocument, SessionDocument,
     WorkflowDocument, schema,
@@ -127,6 +131,7 @@ pub use prompt::gather::{
 };
 pub use prompt::left_out::left_out_lines;
 pub use prompt::read::{read_stdin, read_text};
+pub use prompt::request_record::RequestRecord;
 pub use prompt::structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
 pub use run::run_error::RunError;
 pub use run::{

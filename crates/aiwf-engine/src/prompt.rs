@@ -5,12 +5,14 @@
 
 pub(crate) mod build;
 pub(crate) mod count_cache;
+pub(crate) mod diff;
 pub(crate) mod document;
 pub(crate) mod every_core;
 pub(crate) mod gather;
 pub(crate) mod left_out;
 pub(crate) mod read;
 pub(crate) mod read_many;
+pub(crate) mod request_record;
 pub(crate) mod structured;
 pub(crate) mod system_templates;
 pub(crate) mod template_process;

@@ -13,13 +13,14 @@ mod record;
 pub(crate) mod run_error;
 
 mod exec_log;
-mod journal;
+pub(crate) mod journal;
 mod menu;
 mod run_store;
 mod snapshot;
 mod state_access;
 
 mod compose;
+pub(crate) mod sent_calls;
 mod tools;
 mod turn;
 

@@ -85,6 +85,7 @@ mod session;
 mod workflow;
 
 mod aggregator;
+mod compare;
 mod layout;
 mod prompt;
 mod recipe;
@@ -96,6 +97,7 @@ pub use aggregator::{Component, PromptAggregator};
 pub use budget::{Cut, Item, RequiredTooLarge, fit};
 pub use capability::{Capability, Format, FsAbility};
 pub use change::{ChangeRequest, ContextItem, ItemKind, UnifiedPrompt};
+pub use compare::{Change, Comparison, Piece, PrefixEnd, SectionChange, SectionSide, Size, compare};
 pub use digest::Sha256Hex;
 pub use error::PromptError;
 pub use fence::fenced;

@@ -52,6 +52,8 @@ pub struct OwnedText {
     pub source: String,
     pub role: Role,
     pub text: String,
+    /// Whether the section is the same in every call of a task.
+    pub is_stable: bool,
 }
 
 /// The metadata of a section.
@@ -258,6 +260,7 @@ impl Prompt {
                         source: section.source.to_string(),
                         role: message.role,
                         text,
+                        is_stable: section.stability == Stability::Stable,
                     }),
                 }
             }

@@ -53,6 +53,8 @@ pub struct Provider {
     pub is_streaming: bool,
     /// Whether it calls tools of ours by its own means.
     pub has_native_tools: bool,
+    /// Whether marks in a request say what its cache keeps.
+    pub has_cache_marks: bool,
     /// What aiwf can hold it to.
     pub confinement: Confinement,
     /// The agent whose system templates it takes.
@@ -103,6 +105,7 @@ const fn row(name: &'static str, kind: Kind, description: &'static str) -> Provi
         max_output_tokens: None,
         is_streaming: false,
         has_native_tools: false,
+        has_cache_marks: false,
         confinement: Confinement::Unconfined,
         template_agent: None,
         default_model: None,
@@ -171,6 +174,7 @@ static PROVIDERS: [Provider; 9] = [
         name: "anthropic",
         kind: Kind::Anthropic,
         description: "Anthropic's API",
+        has_cache_marks: true,
         context_window: Some(200_000),
         max_output_tokens: Some(32_000),
         template_agent: Some("CLAUDE"),

@@ -146,10 +146,9 @@ pub struct Payload {
     pub turns: Vec<Turn>,
     /// The tools the model may call.
     pub tools: Vec<ToolSpec>,
-    /// Whether the system text is the same for many requests, so that a cache of it pays.
-    pub is_system_stable: bool,
-    /// How many of the first messages are the same for many requests.
-    pub n_stable_messages: usize,
+    /// How many of the first blocks are the same for many requests, so that a cache of them pays. Blocks are counted
+    /// over system text and messages, as `sections` are.
+    pub n_stable_blocks: usize,
     /// What it is made of.
     pub sections: Vec<SectionHash>,
     /// The session, whose id may stand in the text.
@@ -158,6 +157,8 @@ pub struct Payload {
 
 /// The keys and indentation of a turn in the canonical form.
 const BYTES_AROUND_A_TURN: usize = 256;
+/// How many marks for a cache a request can have.
+const MAX_MARKS: usize = 4;
 
 /// What stands for the session's id in a key, so that another session with the same inputs has the same key.
 const ANY_SESSION: &str = "SESSION";
@@ -166,6 +167,40 @@ impl Payload {
     /// The whole system text; `None` when there is none.
     pub fn system_text(&self) -> Option<String> {
         (!self.system.is_empty()).then(|| self.system.concat())
+    }
+
+    /// The blocks after which a mark for a provider's cache stands, counted as in `n_stable_blocks`.
+    ///
+    /// The end of the stable system text, and the borders of the last stable sections. While tools are called, the whole
+    /// prompt is sent again: its end has a mark, too, or the turns have two.
+    pub fn breakpoints(&self) -> Vec<usize> {
+        let n_blocks =
+            self.system.len() + self.messages.iter().map(|message| message.blocks.len()).sum::<usize>();
+        let n_stable = self.n_stable_blocks.min(n_blocks);
+        let is_exchange = self.turns.is_empty() && !self.tools.is_empty();
+        let n_kept = if self.turns.is_empty() { usize::from(is_exchange) } else { 2 };
+        let room = MAX_MARKS - n_kept;
+        let end_of_system = self.system.len().min(n_stable).checked_sub(1);
+        let end_of_prompt = n_blocks.checked_sub(1).filter(|_| is_exchange);
+        let last_borders = (self.system.len()..n_stable).rev();
+        let mut marked: Vec<usize> = end_of_system.into_iter().chain(last_borders).take(room).collect();
+        marked.extend(end_of_prompt);
+        marked.sort_unstable();
+        marked.dedup();
+        marked
+    }
+
+    /// A key that requests with a common beginning share: those of one session, else those with the same stable blocks.
+    pub fn cache_key(&self) -> Option<String> {
+        let session = self.session_id.as_deref().filter(|id| !id.is_empty());
+        let messages = self.messages.iter().flat_map(|message| &message.blocks);
+        let stable = self.system.iter().chain(messages).take(self.n_stable_blocks).map(String::as_str);
+        let sha256 = match session {
+            Some(id) => Sha256Hex::of([id]),
+            None if self.n_stable_blocks > 0 => Sha256Hex::of(stable),
+            None => return None,
+        };
+        Some(format!("aiwf-{}", sha256.to_string().get(..32).unwrap_or_default()))
     }
 
     /// SHA-256 of the canonical form.

@@ -107,6 +107,44 @@ pub struct Call {
     pub notes: Vec<String>,
 }
 
+/// A section of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentSection {
+    /// The section.
+    pub id: String,
+    /// Where it comes from.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// Its place: `system`, `file` or `user`.
+    pub role: String,
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256 of its text.
+    pub sha256: String,
+}
+
+/// What a request consists of, so that it can be compared with the next one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentParts {
+    /// The sections, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<SentSection>,
+    /// SHA-256 of the stored list of tools; missing if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<String>,
+    /// SHA-256 of the stored turns since the previous request; missing if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<String>,
+}
+
+impl SentParts {
+    /// The hashes in it.
+    pub fn hashes(&self) -> impl Iterator<Item = &String> {
+        let sections = self.sections.iter().map(|section| &section.sha256);
+        sections.chain(&self.tools).chain(&self.turns)
+    }
+}
+
 /// How the call of a tool ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -69,15 +69,20 @@ impl State {
             Event::PromptRejected { kept, .. }
             | Event::ResponseRejected { kept, .. }
             | Event::Retried { kept, .. } => files(kept),
-            Event::PromptSent { provider, payload_sha256, .. }
-            | Event::GateAsked { provider, payload_sha256, .. } => {
+            Event::GateAsked { provider, payload_sha256, .. } => {
                 name(provider)?;
                 hash(payload_sha256)
             }
-            Event::ToolCalled(used) => hash(&used.sha256),
-            Event::AskedAgain { provider, payload_sha256, call, .. } => {
+            Event::PromptSent { provider, payload_sha256, parts, .. } => {
                 name(provider)?;
                 hash(payload_sha256)?;
+                parts.iter().flat_map(|parts| parts.hashes()).try_for_each(|sha256| hash(sha256))
+            }
+            Event::ToolCalled(used) => hash(&used.sha256),
+            Event::AskedAgain { provider, payload_sha256, call, parts, .. } => {
+                name(provider)?;
+                hash(payload_sha256)?;
+                parts.iter().flat_map(|parts| parts.hashes()).try_for_each(|sha256| hash(sha256))?;
                 check_call(call)
             }
             Event::ReplyReceived { response, call, changes } => {

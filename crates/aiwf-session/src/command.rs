@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::call::{Call, ToolUse};
+use crate::call::{Call, SentParts, ToolUse};
 use crate::change::{Agent, PhaseChoice};
 use crate::checks::CheckResult;
 use crate::comment::{CommentSubject, Resolution};
@@ -51,6 +51,7 @@ pub enum Command {
         payload_sha256: String,
         /// Whether asking again would cost nothing.
         is_free: bool,
+        parts: Option<Box<SentParts>>,
     },
     RecordToolCalls {
         calls: Vec<ToolUse>,
@@ -63,6 +64,8 @@ pub enum Command {
         is_free: bool,
         /// Usage of the previous call.
         call: Box<Call>,
+        /// What was added to the request.
+        parts: Option<Box<SentParts>>,
     },
     RecordReply {
         response: FileHash,

@@ -171,8 +171,18 @@ fn random_command(pick: u8, state: &State) -> Command {
         },
         3 | 4 => Command::ApprovePrompt { by, files: state.written.clone(), is_checked: None },
         5 => Command::RejectPrompt { by, feedback: "no".to_owned(), kept: Vec::new() },
-        6 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: true },
-        7 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: false },
+        6 => Command::RecordSent {
+            provider: "p".to_owned(),
+            payload_sha256: "h".to_owned(),
+            is_free: true,
+            parts: None,
+        },
+        7 => Command::RecordSent {
+            provider: "p".to_owned(),
+            payload_sha256: "h".to_owned(),
+            is_free: false,
+            parts: None,
+        },
         8 | 9 => Command::RecordReply { response, call: None, changes: None },
         10 => Command::RecordFailure { message: "m".to_owned(), call: None, limit_until: None },
         11 => Command::RefuseReply { response, problems: vec!["p".to_owned()] },
@@ -264,6 +274,7 @@ fn random_command(pick: u8, state: &State) -> Command {
             payload_sha256: "h".to_owned(),
             is_free: false,
             call: Box::default(),
+            parts: None,
         },
         _ => Command::Rebind { by, files: state.bound.keys().take(1).map(|path| file(path, "y")).collect() },
     }

@@ -37,6 +37,7 @@ impl Driven {
             provider: "manual".to_owned(),
             payload_sha256: "payload".to_owned(),
             is_free: true,
+            parts: None,
         };
         if self.state.step == Step::AskWanted {
             self.run(sent).unwrap();

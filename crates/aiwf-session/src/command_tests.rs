@@ -105,6 +105,7 @@ impl Driven {
             provider: "manual".to_owned(),
             payload_sha256: "payload".to_owned(),
             is_free: true,
+            parts: None,
         };
         self.run(sent).unwrap();
         let response = self.response();
@@ -348,7 +349,7 @@ fn a_judge_is_asked_once_and_counted() {
 }
 
 fn sent(is_free: bool) -> Command {
-    Command::RecordSent { provider: "agent".to_owned(), payload_sha256: "h".to_owned(), is_free }
+    Command::RecordSent { provider: "agent".to_owned(), payload_sha256: "h".to_owned(), is_free, parts: None }
 }
 
 #[test]
@@ -367,6 +368,7 @@ fn an_interrupted_call_waits_for_a_person_and_can_be_retried() {
         provider: "agent".to_owned(),
         payload_sha256: "payload".to_owned(),
         is_free: false,
+        parts: None,
     };
     session.run(sent()).unwrap();
     assert!(session.state.is_interrupted());
@@ -651,6 +653,7 @@ fn every_request_of_a_loop_with_tools_counts_and_nothing_else_changes() {
         payload_sha256: "h2".to_owned(),
         is_free,
         call: Box::new(Call { millis: 7, ..Call::default() }),
+        parts: None,
     };
     assert!(session.run(Command::RecordToolCalls { calls: vec![tool_use()] }).is_err());
     assert!(session.run(again(false)).is_err());

@@ -64,16 +64,18 @@ pub(crate) fn decide_prompt(state: &State, command: Command, not_now: Refusal) -
 pub(crate) fn decide_asking(state: &State, command: Command, not_now: Refusal) -> Decided {
     match (command, &state.step) {
         (
-            Command::RecordSent { provider, payload_sha256, is_free },
+            Command::RecordSent { provider, payload_sha256, is_free, parts },
             Step::AskWanted | Step::Asked { is_free: true },
-        ) => one(Event::PromptSent { provider, payload_sha256, n_earlier: state.n_sent, is_free }),
+        ) => one(Event::PromptSent { provider, payload_sha256, n_earlier: state.n_sent, is_free, parts }),
         (Command::RecordToolCalls { calls }, Step::Asked { .. }) => {
             Ok(calls.into_iter().map(|call| Event::ToolCalled(Box::new(call))).collect())
         }
         (
-            Command::RecordAskedAgain { provider, payload_sha256, is_free, call },
+            Command::RecordAskedAgain { provider, payload_sha256, is_free, call, parts },
             Step::Asked { is_free: was_free },
-        ) if is_free == *was_free => one(Event::AskedAgain { provider, payload_sha256, is_free, call }),
+        ) if is_free == *was_free => {
+            one(Event::AskedAgain { provider, payload_sha256, is_free, call, parts })
+        }
         (
             Command::RecordReply { response, call, changes },
             Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. },

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Call, ToolUse};
+use crate::call::{Call, SentParts, ToolUse};
 use crate::change::{Agent, Artifact};
 use crate::checks::CheckResult;
 use crate::comment::{NewComment, Resolution};
@@ -168,6 +168,9 @@ pub enum Event {
         n_earlier: u32,
         /// Whether asking again costs nothing.
         is_free: bool,
+        /// What the request consists of; missing in journals of 0.1.0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parts: Option<Box<SentParts>>,
     },
     /// The provider called a tool before it replied.
     ToolCalled(Box<ToolUse>),
@@ -181,6 +184,9 @@ pub enum Event {
         is_free: bool,
         /// Usage of the previous call.
         call: Box<Call>,
+        /// What was added to the request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parts: Option<Box<SentParts>>,
     },
     /// A complete reply arrived.
     ReplyReceived {

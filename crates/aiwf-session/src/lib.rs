@@ -44,7 +44,9 @@ mod refusal;
 mod transitions;
 
 pub use action::{Action, possible};
-pub use call::{Call, Dollars, Spent, ToolOutcome, ToolUse, Total, TouchedFile, Usage};
+pub use call::{
+    Call, Dollars, SentParts, SentSection, Spent, ToolOutcome, ToolUse, Total, TouchedFile, Usage,
+};
 pub use change::{
     Agent, Artifact, ChangeSetup, ChangeState, Delivery, NewFile, PhaseChoice, RemovedFile, Task, TaskStatus,
 };

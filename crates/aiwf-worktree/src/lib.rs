@@ -16,6 +16,7 @@ mod base_repository;
 mod changes;
 mod commit;
 mod copy;
+mod export;
 mod first_commit;
 mod listing;
 mod manifest;

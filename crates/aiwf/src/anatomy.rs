@@ -51,6 +51,16 @@ pub(crate) fn anatomy(title: &str, sections: &[SectionReport], metadata: &Metada
     text
 }
 
+/// Where marks for the provider's cache stand.
+pub(crate) fn cache_line(sections: &[String]) -> String {
+    if sections.is_empty() {
+        return "  no cache breakpoint: the prompt does not start with a stable section\n".to_owned();
+    }
+    let names: Vec<String> = sections.iter().map(|section| format!("`{}`", escaped_line(section))).collect();
+    let noun = if names.len() == 1 { "breakpoint" } else { "breakpoints" };
+    format!("  cache {noun} after {}\n", names.join(", "))
+}
+
 /// The parts that stay, the largest first, and a line for each reason why others do not.
 fn write_parts(text: &mut String, parts: &[PartReport], width: usize, total: Tokens) {
     let mut kept: Vec<&PartReport> = parts.iter().filter(|part| part.is_kept).collect();

@@ -12,6 +12,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use crate::command_groups::{NAME_WIDTH, with_groups};
 use crate::commands::adopt::AdoptArgs;
 use crate::commands::agent::AgentArgs;
+use crate::commands::cache::CacheArgs;
 use crate::commands::change::ChangeCommand;
 use crate::commands::chat::ChatArgs;
 use crate::commands::checks::ChecksCommand;
@@ -207,6 +208,9 @@ lean_twin! {
             after_help = "Examples:\n  aiwf do 'Add a --json flag to the list command'\n  aiwf do 'Fix the login test' --check 'cargo test' --branch --yes"
         )]
         Do(DoArgs),
+        /// Show how much of each call a provider's cache can serve.
+        #[command(after_help = "Examples:\n  aiwf cache login\n  aiwf cache latest --json")]
+        Cache(CacheArgs),
         /// Remove sessions that have ended.
         #[command(after_help = "Examples:\n  aiwf rm login\n  aiwf rm --older-than 30d --yes")]
         Rm(RmArgs),
@@ -334,6 +338,7 @@ impl Command {
             | Self::ProfileTool(_)
             | Self::Package(_)
             | Self::Providers { .. }
+            | Self::Cache(_)
             | Self::Rm(_)
             | Self::Import(_)
             | Self::Integrate(_)
@@ -367,6 +372,7 @@ impl Command {
             Self::Config(_) => "config show",
             Self::Mcp(_) => "mcp",
             Self::Ui(_) => "ui",
+            Self::Cache(_) => "cache",
             Self::Rm(_) => "rm",
             Self::Import(_) => "import",
             Self::Integrate(_) => "integrate",

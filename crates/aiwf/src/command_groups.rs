@@ -26,7 +26,7 @@ pub(crate) const GROUPS: [Group; 5] = [
     },
     Group {
         title: "Inspect",
-        commands: &["ui", "status", "list", "show", "preview", "diff", "events", "verify"],
+        commands: &["ui", "status", "list", "show", "preview", "diff", "events", "cache", "verify"],
     },
     Group { title: "Build", commands: &["prompt", "template", "reply", "profile", "package"] },
     Group {

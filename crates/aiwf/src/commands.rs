@@ -3,6 +3,7 @@
 pub(crate) mod adopt;
 pub(crate) mod agent;
 pub(crate) mod apply;
+pub(crate) mod cache;
 pub(crate) mod change;
 pub(crate) mod chat;
 pub(crate) mod checks;
@@ -80,6 +81,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Man { dir } => man::run(dir, &engine, output),
         Command::Mcp(args) => mcp::run(args, &engine),
         Command::Ui(args) => ui::run(args, &engine, output),
+        Command::Cache(args) => cache::run(args, &engine, output),
         Command::Rm(args) => rm::run(args, &engine, output),
         Command::Import(args) => import::run(args, &engine, output),
         Command::Integrate(args) => integrate::run(args, &engine, output),

@@ -134,6 +134,9 @@ fn values_of(arg: &Arg, words: &[&str]) -> Option<Values> {
             Some(Values::Flows)
         }
         (["aiwf", "checks", _], "names") => Some(Values::Checks),
+        (["aiwf", "prompt", "diff"], "before" | "after") => {
+            Some(Values::Sessions { command: "show".to_owned() })
+        }
         (["aiwf", "change", "new"], _) => None,
         (["aiwf", "change", _], "name") => Some(Values::Changes { command }),
         (["aiwf", "workflow", _], "id") => Some(Values::Runs),

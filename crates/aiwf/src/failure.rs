@@ -12,8 +12,8 @@ use aiwf_engine::profile::NoComponent;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    CheckError, EngineError, ImportError, IntegrateError, PackageToolError, RunError, SessionError,
-    TrustError, WorktreeError, tools_code,
+    CheckError, DiffError, EngineError, ImportError, IntegrateError, PackageToolError, RunError,
+    SessionError, TrustError, WorktreeError, tools_code,
 };
 use aiwf_mcp::{AddressError, ServeError, TokenError};
 use aiwf_web::PageError;
@@ -246,6 +246,18 @@ impl From<SessionError> for Failure {
             }
         }
         failure
+    }
+}
+
+impl From<DiffError> for Failure {
+    fn from(error: DiffError) -> Self {
+        if let DiffError::Session(error) = error {
+            return error.into();
+        }
+        if let DiffError::Run(error) = error {
+            return error.into();
+        }
+        Self::from_error(&error, error.code(), error.advice(), Exit::Refused)
     }
 }
 

@@ -50,6 +50,8 @@ mod calls;
 mod checks;
 #[path = "failure_samples/commands.rs"]
 mod commands;
+#[path = "failure_samples/compare.rs"]
+mod compare;
 #[path = "failure_samples/config.rs"]
 mod config;
 #[path = "failure_samples/packages.rs"]
@@ -93,6 +95,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("CheckError", checks::check_errors()),
         ("ImportError", bring::import_errors()),
         ("IntegrateError", bring::integrate_errors()),
+        ("DiffError", compare::diff_errors()),
         ("WorktreeError", worktree::worktree_errors()),
         ("UserFileError", trust::user_file_errors()),
         ("StoreError", store::store_errors()),

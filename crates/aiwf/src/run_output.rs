@@ -12,6 +12,7 @@ use aiwf_engine::{
 use serde_json::{Value, json};
 
 use crate::advice_words;
+use crate::anatomy::cache_line;
 use crate::command_error::CommandError;
 use crate::escape::{escaped, escaped_line};
 use crate::exit::Exit;
@@ -324,6 +325,9 @@ fn anatomy(preview: &RunPreview) -> String {
     if preview.n_tools > 0 {
         let n_tools = format!("{} in all", preview.n_tools);
         let _ = writeln!(text, "  {:width$}  {n_tools:9}  {:>8}", "tools", preview.tool_tokens);
+    }
+    if let Some(sections) = &preview.cache_breakpoints {
+        text.push_str(&cache_line(sections));
     }
     text
 }

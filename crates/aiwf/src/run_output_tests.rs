@@ -114,6 +114,7 @@ fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
         canonical: String::new(),
         payload: PreviewPayload::default(),
         layers: vec![layer("base-rules", "system", 300), layer("user-input", "user", 12)],
+        cache_breakpoints: Some(vec!["base-rules".to_owned()]),
         n_tools: 1,
         tool_tokens: 40,
         tokens: 352,
@@ -127,5 +128,6 @@ fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
       base-rules  system          300  0123456789ab
       user-input  user             12  0123456789ab
       tools       1 in all         40
+      cache breakpoint after `base-rules`
     ");
 }

@@ -11,6 +11,7 @@ pub(super) enum Quantity {
     Bytes(f64),
     BytesPerSecond(f64),
     Cores(f64),
+    Tokens(f64),
 }
 
 /// One comparison.
@@ -106,9 +107,11 @@ impl Row {
 impl Quantity {
     fn value(self) -> f64 {
         match self {
-            Self::Seconds(value) | Self::Bytes(value) | Self::BytesPerSecond(value) | Self::Cores(value) => {
-                value
-            }
+            Self::Seconds(value)
+            | Self::Bytes(value)
+            | Self::BytesPerSecond(value)
+            | Self::Cores(value)
+            | Self::Tokens(value) => value,
         }
     }
 
@@ -118,6 +121,7 @@ impl Quantity {
             Self::Bytes(_) => "bytes",
             Self::BytesPerSecond(_) => "bytes/s",
             Self::Cores(_) => "cores",
+            Self::Tokens(_) => "tokens",
         }
     }
 
@@ -132,6 +136,7 @@ impl Quantity {
             Self::Bytes(bytes) => format!("{:.1} MB", bytes / 1e6),
             Self::BytesPerSecond(rate) => format!("{:.0} MB/s", rate / 1e6),
             Self::Cores(cores) => format!("{cores:.2} cores"),
+            Self::Tokens(tokens) => format!("{tokens:.0} tokens"),
         }
     }
 }

@@ -35,6 +35,11 @@ fn price(model: &str, config: &Config) -> Option<Price> {
     })
 }
 
+/// The price of input per million tokens, and of input from a cache; `None` if it is not known.
+pub(crate) fn input_price(model: &str, config: &Config) -> Option<(Dollars, Dollars)> {
+    price(model, config).map(|price| (price.input, price.cached_input))
+}
+
 /// The usage that the provider reports, with a computed cost if the price is known.
 pub(crate) fn usage(
     reported: Option<&aiwf_provider::Usage>,

@@ -45,6 +45,7 @@ impl From<Refusal> for SessionError {
 #[derive(Debug)]
 pub(crate) struct OutgoingRequest<'a> {
     pub(crate) provider: &'a str,
+    pub(crate) payload: &'a Payload,
     pub(crate) payload_sha256: String,
     pub(crate) is_free: bool,
 }
@@ -219,9 +220,10 @@ impl<'e> Exchange<'e> {
         }
     }
 
-    fn sending(&self, order: &Order) -> OutgoingRequest<'_> {
+    fn sending<'a>(&'a self, order: &'a Order) -> OutgoingRequest<'a> {
         OutgoingRequest {
             provider: &self.provider,
+            payload: &order.payload,
             payload_sha256: order.payload.sha256(),
             is_free: self.opened.is_free(),
         }

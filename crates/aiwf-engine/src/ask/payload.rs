@@ -2,8 +2,11 @@
 //!
 //! The only place that does: for a built prompt, the files of a session, and the layers of a run.
 
-use aiwf_prompt::{CountTokens, OwnedText, Prompt, Role, Stability, Tokens};
+use aiwf_config::Config;
+use aiwf_prompt::{CountTokens, OwnedText, Prompt, Role, Tokens};
 use aiwf_provider::{AttachedFile, Payload, PayloadMessage, SectionHash, Turn};
+
+use crate::ask::providers;
 
 /// Joins system texts that are sent as one.
 const JOINT: &str = "\n\n";
@@ -12,14 +15,7 @@ const JOINT: &str = "\n\n";
 ///
 /// The id of a session may be part of the text.
 pub(crate) fn payload_of(prompt: &Prompt, session_id: Option<&str>) -> Payload {
-    // A cache breakpoint after text that changes would never be hit.
-    let reports = prompt.sections();
-    let kept = || reports.iter().filter(|section| section.is_kept);
-    let is_stable = kept()
-        .filter(|section| section.role == Role::System)
-        .all(|section| section.stability == Stability::Stable);
-    let payload = payload_from(prompt.blocks(), session_id);
-    Payload { is_system_stable: is_stable && !payload.system.is_empty(), files: files_of(prompt), ..payload }
+    Payload { files: files_of(prompt), ..payload_from(prompt.blocks(), session_id) }
 }
 
 /// The files attached to a prompt.
@@ -35,7 +31,10 @@ pub(crate) fn files_of(prompt: &Prompt) -> Vec<AttachedFile> {
 ///
 /// Every API has one place for system text, before everything else, so system messages are joined.
 pub(crate) fn payload_from(messages: Vec<Vec<OwnedText>>, session_id: Option<&str>) -> Payload {
-    let mut payload = Payload { session_id: session_id.map(str::to_owned), ..Payload::default() };
+    // A cache matches prefixes, so what comes after text that changes is of no use to it.
+    let n_stable_blocks = messages.iter().flatten().take_while(|block| block.is_stable).count();
+    let mut payload =
+        Payload { session_id: session_id.map(str::to_owned), n_stable_blocks, ..Payload::default() };
     let n_system = messages
         .iter()
         .take_while(|blocks| blocks.first().is_some_and(|block| block.role == Role::System))
@@ -76,4 +75,14 @@ pub(crate) fn tokens_of(payload: &Payload, counter: &dyn CountTokens) -> Tokens 
         .map(|text| vec![text])
         .collect();
     counter.count(&texts).into_iter().sum()
+}
+
+/// The sections after which a mark for the provider's cache stands; `None` if its API takes none.
+pub(crate) fn cache_breakpoints(payload: &Payload, provider: &str, config: &Config) -> Option<Vec<String>> {
+    providers::has_cache_marks(provider, config).then(|| breakpoint_sections(payload))
+}
+
+pub(crate) fn breakpoint_sections(payload: &Payload) -> Vec<String> {
+    let section = |block: usize| Some(payload.sections.get(block)?.id.clone());
+    payload.breakpoints().into_iter().filter_map(section).collect()
 }

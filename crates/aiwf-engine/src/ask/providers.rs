@@ -30,6 +30,11 @@ pub(crate) fn named<'c>(name: &'c str, config: &'c Config) -> ProviderEntry<'c> 
     ProviderEntry { kind, table, built_in: provider(kind) }
 }
 
+/// Whether the provider's API takes marks for its cache.
+pub(crate) fn has_cache_marks(name: &str, config: &Config) -> bool {
+    named(name, config).built_in.is_some_and(|known| known.has_cache_marks)
+}
+
 /// The value without its origin.
 fn value<T: Clone>(sourced: Option<&Sourced<T>>) -> Option<T> {
     sourced.map(|sourced| sourced.value.clone())

@@ -10,7 +10,7 @@ use aiwf_provider::Payload;
 use aiwf_session::{LeftOut, LeftOutKind};
 
 use crate::Engine;
-use crate::ask::payload::payload_of;
+use crate::ask::payload::{breakpoint_sections, payload_of};
 use crate::ask::providers::{self, Ability, Duty, RequestedAbility};
 use crate::ask::tool_caller::PhaseTools;
 use crate::ask::watch::CallEvent;
@@ -58,6 +58,8 @@ pub struct Built {
     /// The files of the project context, when the prompt has one.
     pub context: Option<ContextReport>,
     pub(crate) ability: Ability,
+    /// Whether the API of the receiver takes marks for its cache.
+    has_cache_marks: bool,
     /// Tools in the receiver's native format.
     pub(crate) tools: Option<Rc<PhaseTools>>,
     counter: CountCache,
@@ -74,6 +76,11 @@ impl Built {
     pub fn payload(&self) -> Payload {
         let tools = self.tools.as_ref().map(|tools| tools.specs()).unwrap_or_default();
         Payload { tools, ..payload_of(&self.prompt, None) }
+    }
+
+    /// The sections after which a mark for the receiver's cache stands; `None` if its API takes none.
+    pub fn cache_breakpoints(&self) -> Option<Vec<String>> {
+        self.has_cache_marks.then(|| breakpoint_sections(&self.payload()))
     }
 
     /// The file access of the receiver, and the one it would have if it were not read-only.
@@ -169,7 +176,8 @@ impl Engine {
         let mut left_out = left_out::from_problems(&problems);
         left_out.extend(left_out::from_prompt(&prompt, limit));
         problems.extend(prompt.problems().iter().cloned());
-        Ok(Built { prompt, problems, left_out, context, ability, tools: None, counter })
+        let has_cache_marks = provider.is_some_and(|name| providers::has_cache_marks(name, receiver.config));
+        Ok(Built { prompt, problems, left_out, context, ability, has_cache_marks, tools: None, counter })
     }
 }
 

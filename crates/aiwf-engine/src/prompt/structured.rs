@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::prompt::build::Built;
 use crate::prompt::gather::ContextReport;
+use crate::prompt::request_record::RequestRecord;
 
 #[derive(Debug, Serialize)]
 pub struct PromptJson {
@@ -27,6 +28,9 @@ pub struct PromptJson {
     project_context: Option<ContextReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<ToolSpec>,
+    /// What it was built from, if its texts are included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<RequestRecord>,
 }
 
 #[derive(Debug, Serialize)]
@@ -44,6 +48,9 @@ pub struct PreviewJson {
     project_context: Option<ContextReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<ToolSpec>,
+    /// What it was built from, if its texts are included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<RequestRecord>,
 }
 
 #[derive(Debug, Serialize)]
@@ -101,6 +108,9 @@ struct MetadataJson {
     fs_ability: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lowered_from: Option<&'static str>,
+    /// The sections after which a mark for the receiver's cache stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_breakpoints: Option<Vec<String>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -109,9 +119,10 @@ struct ProblemJson {
     message: String,
 }
 
-pub fn prompt_json(built: &mut Built, content: SectionContent) -> PromptJson {
+pub fn prompt_json(built: &mut Built, content: SectionContent, request: Option<RequestRecord>) -> PromptJson {
     let payload = built.payload();
-    let metadata = metadata(built.metadata(), &payload, built.fs_ability());
+    let breakpoints = built.cache_breakpoints();
+    let metadata = metadata(built.metadata(), &payload, built.fs_ability(), breakpoints);
     let prompt = &built.prompt;
     PromptJson {
         recipe: prompt.recipe().as_str(),
@@ -130,12 +141,18 @@ pub fn prompt_json(built: &mut Built, content: SectionContent) -> PromptJson {
         left_out: built.left_out.clone(),
         project_context: context(built),
         tools: payload.tools,
+        request: request.filter(|_| content == SectionContent::Included),
     }
 }
 
-pub fn preview_json(built: &mut Built, content: SectionContent) -> PreviewJson {
+pub fn preview_json(
+    built: &mut Built,
+    content: SectionContent,
+    request: Option<RequestRecord>,
+) -> PreviewJson {
     let payload = built.payload();
-    let metadata = metadata(built.metadata(), &payload, built.fs_ability());
+    let breakpoints = built.cache_breakpoints();
+    let metadata = metadata(built.metadata(), &payload, built.fs_ability(), breakpoints);
     let prompt = &built.prompt;
     PreviewJson {
         success: true,
@@ -148,6 +165,7 @@ pub fn preview_json(built: &mut Built, content: SectionContent) -> PreviewJson {
         left_out: built.left_out.clone(),
         project_context: context(built),
         tools: payload.tools,
+        request: request.filter(|_| content == SectionContent::Included),
     }
 }
 
@@ -212,6 +230,7 @@ fn metadata(
     metadata: Metadata,
     payload: &Payload,
     (fs_ability, lowered_from): (Option<FsAbility>, Option<FsAbility>),
+    cache_breakpoints: Option<Vec<String>>,
 ) -> MetadataJson {
     MetadataJson {
         mode: metadata.mode,
@@ -224,6 +243,7 @@ fn metadata(
         payload_sha256: payload.sha256(),
         fs_ability: fs_ability.map(FsAbility::as_str),
         lowered_from: lowered_from.map(FsAbility::as_str),
+        cache_breakpoints,
     }
 }
 

@@ -21,7 +21,7 @@ use super::report::{PreviewLayer, PreviewPayload, RunPreview};
 use super::state_access::StateAccess as _;
 use super::tools::{RunTools, RunToolsSetup};
 use super::{AgentTools, Run};
-use crate::ask::payload::payload_from;
+use crate::ask::payload::{cache_breakpoints, payload_from};
 use crate::ask::providers::{self, Ability, Duty};
 use crate::ask::toolbox::Toolbox;
 use crate::catalog::packages::{prompt_agent, prompt_node_brief};
@@ -260,16 +260,16 @@ impl Run<'_> {
         let takes_system = ability.capability.supports_system_prompt;
         let role = if takes_system { Role::System } else { Role::User };
         let layer = |(id, text): &(String, String)| {
-            vec![OwnedText { section: id.clone(), source: "engine".to_owned(), role, text: text.clone() }]
+            vec![OwnedText {
+                section: id.clone(),
+                source: "engine".to_owned(),
+                role,
+                text: text.clone(),
+                is_stable: true,
+            }]
         };
         let payload = payload_from(layers.system.iter().map(layer).collect(), Some(&self.store.ledger.id));
-        let payload = Payload {
-            is_system_stable: takes_system,
-            n_stable_messages: payload.messages.len(),
-            turns,
-            tools: specs,
-            ..payload
-        };
+        let payload = Payload { turns, tools: specs, ..payload };
         Ok(NextRequest {
             payload,
             tools: layers.tools,
@@ -336,6 +336,7 @@ impl Run<'_> {
             canonical,
             tokens: layers.iter().map(|layer| layer.tokens).sum::<u64>() + tool_tokens,
             layers,
+            cache_breakpoints: cache_breakpoints(&next.payload, &self.provider, &self.config),
             n_tools: next.payload.tools.len(),
             payload: PreviewPayload(next.payload),
             tool_tokens,

@@ -6,7 +6,7 @@
 //! comments of events and fields are the text of the page `docs/src/reference/formats.md`.
 
 use aiwf_provider::{SharedText, ToolCall};
-use aiwf_session::{Call, LeftOut};
+use aiwf_session::{Call, LeftOut, SentParts};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -247,6 +247,9 @@ pub enum RunEvent {
         /// Parts that were left out, with the reason: turns, and parts of results and files.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,
+        /// Rules and tools of the request, if they differ from those of the previous one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parts: Option<Box<SentParts>>,
     },
     /// The provider replied.
     RunReplied {
@@ -408,9 +411,9 @@ impl RunEvent {
                     .or_else(|| setup.state_sha256.as_ref().and_then(hash))
                     .or_else(|| names.find_map(name))
             }
-            Self::RunAsked { provider, payload_sha256, .. } => {
-                name(provider).or_else(|| hash(payload_sha256))
-            }
+            Self::RunAsked { provider, payload_sha256, parts, .. } => name(provider)
+                .or_else(|| hash(payload_sha256))
+                .or_else(|| parts.iter().flat_map(|parts| parts.hashes()).find_map(hash)),
             Self::StateIntended { before, after, .. } => hash(before).or_else(|| hash(after)),
             Self::RunReplied { call, .. } | Self::RunAskFailed { call, .. } => {
                 call.fault().map(|fault| fault.to_string())

@@ -4,7 +4,7 @@
 //! files that the journal names.
 
 use aiwf_provider::{SharedText, ToolCall};
-use aiwf_session::{LeftOut, Total};
+use aiwf_session::{LeftOut, SentParts, Total};
 use serde_json::Value;
 
 use super::event::{Block, Fault, Layer, RunEvent, RunKind, RunPhase, RunSetup, StateWriter};
@@ -67,6 +67,8 @@ pub(crate) struct Record {
     pub(crate) n_tool_calls: u64,
     /// Parts that the last request left out.
     pub(crate) left_out: Vec<LeftOut>,
+    /// Rules and tools of the last request.
+    pub(crate) parts: Option<SentParts>,
 }
 
 impl Record {
@@ -135,8 +137,11 @@ impl Record {
                 self.announced = Some((node.clone(), agent.clone()));
                 self.begin();
             }
-            RunEvent::RunAsked { provider, left_out, .. } => {
+            RunEvent::RunAsked { provider, left_out, parts, .. } => {
                 self.left_out.clone_from(left_out);
+                if let Some(parts) = parts {
+                    self.parts = Some((**parts).clone());
+                }
                 // A request without a reply may have cost something.
                 if self.is_asking {
                     self.total = self.total.with(None);

@@ -182,6 +182,10 @@ pub struct RunPreview {
     pub payload: PreviewPayload,
     /// The layers and turns of the payload, in order.
     pub layers: Vec<PreviewLayer>,
+    /// The layers after which a mark for the provider's cache stands, before those of the conversation; missing if its API
+    /// takes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_breakpoints: Option<Vec<String>>,
     pub n_tools: usize,
     pub tool_tokens: u64,
     pub tokens: u64,

@@ -26,6 +26,7 @@ use crate::ask::exchange::{ArrivedReply, Asker, Exchange, OutgoingRequest, Refus
 use crate::ask::providers::Ability;
 use crate::ask::repeats::CallResult;
 use crate::ask::rounds::{CutShort, Limit, Rounds};
+use crate::ask::sent_parts::{keep_sections, sent_parts};
 use crate::ask::watch::CallEvent;
 use crate::error_code::ask_code;
 use crate::notify::{Notification, NotifyEvent};
@@ -421,11 +422,16 @@ impl Asker for RunAsker<'_, '_> {
 
     fn on_sent(&mut self, sending: &OutgoingRequest<'_>) -> Result<(), RunError> {
         let (run, next) = (&mut *self.run, &self.next);
+        // The journal has the turns.
+        let parts = sent_parts(&run.store.ledger, sending.payload, sending.payload.turns.len())?;
+        keep_sections(&run.store.ledger, sending.payload)?;
+        let parts = (run.store.record.parts.as_ref() != Some(&parts)).then(|| Box::new(parts));
         run.store.commit(RunEvent::RunAsked {
             provider: sending.provider.to_owned(),
             payload_sha256: sending.payload_sha256.clone(),
             n_left_out: next.n_left_out,
             left_out: left_out::recorded_in_run(&next.left_out),
+            parts,
         })?;
         if next.left_out != run.reported_left_out {
             run.reported_left_out.clone_from(&next.left_out);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use aiwf_config::Config;
 use aiwf_provider::{AskError, Payload, Permission};
-use aiwf_session::{Access, Call, Command, FileHash, Phase, PhaseRecipe, Step, Total};
+use aiwf_session::{Access, Call, Command, FileHash, Phase, PhaseRecipe, SentParts, Step, Total};
 
 use super::open_session::OpenSession;
 use super::perform::{Performed, StepOutcome};
@@ -19,6 +19,7 @@ use crate::ask::exchange::{ArrivedReply, Asker, Exchange, OutgoingRequest, Refus
 use crate::ask::providers::{self, Ability, Duty};
 use crate::ask::repeats::CallResult;
 use crate::ask::rounds::Rounds;
+use crate::ask::sent_parts::sent_parts;
 use crate::ask::tool_caller::{RequestedCalls, Round, ToolCaller};
 use crate::ask::toolbox::KeptResults;
 use crate::ask::watch::CallEvent;
@@ -143,6 +144,7 @@ impl<'e> OpenSession<'e> {
             session: self,
             tools,
             earlier,
+            n_turns_recorded: 0,
         };
         Ok((exchange, order, asker))
     }
@@ -260,6 +262,8 @@ struct PhaseAsker<'s, 'e> {
     tools: Option<ToolCaller>,
     /// Usage and output of the calls before the last one.
     earlier: Call,
+    /// How many turns of the payload the journal knows.
+    n_turns_recorded: usize,
 }
 
 impl Asker for PhaseAsker<'_, '_> {
@@ -299,10 +303,13 @@ impl Asker for PhaseAsker<'_, '_> {
     }
 
     fn on_sent(&mut self, sending: &OutgoingRequest<'_>) -> Result<(), SessionError> {
+        let parts = sent_parts(&self.session.ledger, sending.payload, 0)?;
+        self.n_turns_recorded = sending.payload.turns.len();
         self.session.commit(Command::RecordSent {
             provider: sending.provider.to_owned(),
             payload_sha256: sending.payload_sha256.clone(),
             is_free: sending.is_free,
+            parts: Some(Box::new(parts)),
         })?;
         self.session.notify_left_out();
         Ok(())
@@ -379,11 +386,15 @@ impl Asker for PhaseAsker<'_, '_> {
     }
 
     fn on_asked_again(&mut self, sending: &OutgoingRequest<'_>, call: Box<Call>) -> Result<(), SessionError> {
+        let parts = sent_parts(&self.session.ledger, sending.payload, self.n_turns_recorded)?;
+        self.n_turns_recorded = sending.payload.turns.len();
         self.session.commit(Command::RecordAskedAgain {
             provider: sending.provider.to_owned(),
             payload_sha256: sending.payload_sha256.clone(),
             is_free: sending.is_free,
             call,
+            // The sections stay the same while tools are called.
+            parts: Some(Box::new(SentParts { sections: Vec::new(), ..parts })),
         })
     }
 

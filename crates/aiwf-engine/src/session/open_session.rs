@@ -226,6 +226,33 @@ impl<'e> OpenSession<'e> {
         Ok(())
     }
 
+    /// Goes to the prompt that the next command writes, if it writes one.
+    pub(crate) fn enter_next_prompt(&mut self) {
+        if let Step::PromptWanted { phase, iteration } = self.state.step {
+            (self.state.phase, self.state.iteration) = (phase, iteration);
+        }
+    }
+
+    /// Assigns a phase to another agent, in memory only.
+    pub(crate) fn assign(&mut self, phase: Phase, agent: aiwf_session::Agent) {
+        debug_assert!(self.lock.is_none(), "a session that can be written records its events");
+        let event = aiwf_session::Event::AgentChosen { phase, agent };
+        self.state = std::mem::take(&mut self.state).evolve(&event);
+        self.built = None;
+    }
+
+    /// From now on builds prompts with another engine and its configuration; the session and its tools stay.
+    pub(crate) fn build_with<'o>(&mut self, engine: &'o crate::Engine) -> Result<(), SessionError>
+    where
+        'o: 'e,
+    {
+        self.config = load_config(engine.settings(), &Flags::default())?;
+        self.engine = engine;
+        self.profile = None;
+        self.built = None;
+        Ok(())
+    }
+
     /// Writes `session.json` if it is out of date.
     ///
     /// Once per command, and before long calls. Readers ignore a snapshot that is behind the journal.

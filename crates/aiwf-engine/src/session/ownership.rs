@@ -14,6 +14,7 @@ pub(super) fn attribute(built: &[&OwnedText], role: Role, text: &str, file: &str
                 source: format!("file:{file}"),
                 role,
                 text: text.to_owned(),
+                is_stable: false,
             });
         }
     };
@@ -39,6 +40,7 @@ mod tests {
             source: "file:x".to_owned(),
             role: Role::User,
             text: text.to_owned(),
+            is_stable: true,
         };
         let built =
             [owned("plan", "the plan\n\n"), owned("task", "the task\n\n"), owned("output", "save it")];

@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use aiwf_prompt::{CountTokens as _, FsAbility, Metadata, SectionReport};
-use aiwf_provider::{PayloadMessage, SectionHash, ToolSpec};
+use aiwf_provider::{Payload, PayloadMessage, SectionHash, ToolSpec};
 use aiwf_session::{LeftOut, Phase, Step};
 use serde::Serialize;
 
 use super::journal;
 use super::open_session::OpenSession;
 use crate::Engine;
+use crate::ask::payload::cache_breakpoints;
 use crate::ask::{budget, providers};
 use crate::ledger::SessionRef;
 use crate::session::session_error::SessionError;
@@ -33,6 +34,9 @@ pub struct SessionPreview {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     pub sections: Vec<SectionHash>,
+    /// The sections after which a mark for the provider's cache stands; missing if its API takes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_breakpoints: Option<Vec<String>>,
     pub metadata: PreviewMetadata,
 }
 
@@ -157,42 +161,7 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
     ) -> Result<SessionPreview, SessionError> {
         let mut session = OpenSession::open_read_only(self, journal::find(self.settings(), given)?)?;
-        let mut flag = session.prompt_flag();
-        let mut left_out = session.state.left_out.clone();
-        let payload = match session.state.step {
-            // Builds what the next command will write, without writing it.
-            Step::PromptWanted { phase, iteration } => {
-                session.refuse_stale()?;
-                (session.state.phase, session.state.iteration) = (phase, iteration);
-                flag = session.fs_ability;
-                let (payload, built) = session.payload_to_write(flag)?;
-                left_out = built;
-                payload
-            }
-            // What `approve` with the same flag would send.
-            Step::PromptReady if session.fs_ability.is_some() => {
-                session.refuse_edited()?;
-                flag = session.fs_ability;
-                let (payload, built) = session.payload_to_write(flag)?;
-                left_out = built;
-                payload
-            }
-            Step::NotCreated
-            | Step::PromptReady
-            | Step::AskWanted
-            | Step::Asked { .. }
-            | Step::AskFailed { .. }
-            | Step::ReplyReady { .. }
-            | Step::ChecksWanted
-            | Step::Paused(_)
-            | Step::Ended => {
-                let phase = session.state.phase;
-                if session.state.written.is_empty() || phase.is_final() {
-                    return Err(SessionError::NoPrompt { phase });
-                }
-                Rc::unwrap_or_clone(session.payload()?)
-            }
-        };
+        let Upcoming { payload, left_out, flag } = session.upcoming()?;
         let phase: Phase = session.state.phase;
         let ability = session.ability_in(phase, session.state.iteration, flag)?;
         // An approval is bound to bytes, so a flag no longer has an effect.
@@ -224,6 +193,7 @@ impl Engine {
                 fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
                 lowered_from: ability.lowered_from.map(FsAbility::as_str),
             },
+            cache_breakpoints: cache_breakpoints(&payload, session.state.provider(phase), session.config()),
             tools: payload.tools,
             sections: payload.sections,
             system_prompt,
@@ -239,5 +209,56 @@ impl Engine {
             left_out,
             warnings: warnings.into_iter().collect(),
         })
+    }
+}
+
+/// The next request of a session.
+pub(crate) struct Upcoming {
+    pub(crate) payload: Payload,
+    pub(crate) left_out: Vec<LeftOut>,
+    /// The file access that it was built with.
+    pub(crate) flag: Option<FsAbility>,
+}
+
+impl OpenSession<'_> {
+    /// Builds what the next command will send, or reads it if it is written; a person's edits are in it.
+    pub(crate) fn upcoming(&mut self) -> Result<Upcoming, SessionError> {
+        let mut flag = self.prompt_flag();
+        let mut left_out = self.state.left_out.clone();
+        let payload = match self.state.step {
+            // Builds what the next command will write, without writing it.
+            Step::PromptWanted { phase, iteration } => {
+                self.refuse_stale()?;
+                (self.state.phase, self.state.iteration) = (phase, iteration);
+                flag = self.fs_ability;
+                let (payload, built) = self.payload_to_write(flag)?;
+                left_out = built;
+                payload
+            }
+            // What `approve` with the same flag would send.
+            Step::PromptReady if self.fs_ability.is_some() => {
+                self.refuse_edited()?;
+                flag = self.fs_ability;
+                let (payload, built) = self.payload_to_write(flag)?;
+                left_out = built;
+                payload
+            }
+            Step::NotCreated
+            | Step::PromptReady
+            | Step::AskWanted
+            | Step::Asked { .. }
+            | Step::AskFailed { .. }
+            | Step::ReplyReady { .. }
+            | Step::ChecksWanted
+            | Step::Paused(_)
+            | Step::Ended => {
+                let phase = self.state.phase;
+                if self.state.written.is_empty() || phase.is_final() {
+                    return Err(SessionError::NoPrompt { phase });
+                }
+                Rc::unwrap_or_clone(self.payload()?)
+            }
+        };
+        Ok(Upcoming { payload, left_out, flag })
     }
 }

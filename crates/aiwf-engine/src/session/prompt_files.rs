@@ -218,13 +218,7 @@ impl OpenSession<'_> {
         }
         let tools = self.tools(phase, iteration)?.map(|tools| tools.specs()).unwrap_or_default();
         let payload = payload_from(messages, self.id_in_prompts().as_deref());
-        Ok(Payload {
-            tools,
-            files: built.files.clone(),
-            // Standards and rules are the same in every phase of a session.
-            is_system_stable: true,
-            ..payload
-        })
+        Ok(Payload { tools, files: built.files.clone(), ..payload })
     }
 
     /// The file access flag that the current prompt was written with.

@@ -213,7 +213,7 @@ fn setup(new: &NewRequest, flow: Flow, config: &Config) -> Result<Setup, Session
 }
 
 /// The agent that a flag names: a family means its program, any other name a provider.
-pub(super) fn chosen_agent(given: &str, phase: Phase, config: &Config) -> Result<Agent, SessionError> {
+pub(crate) fn chosen_agent(given: &str, phase: Phase, config: &Config) -> Result<Agent, SessionError> {
     let provider = aiwf_provider::of_family(given).map_or(given, |family| family.name);
     providers::refuse_unknown(provider, config, || "`--provider`".to_owned())?;
     agent_of(provider, phase, config)

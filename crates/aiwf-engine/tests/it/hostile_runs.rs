@@ -323,6 +323,7 @@ fn absurd_numbers_are_shown_and_nothing_counts_to_them() {
             payload_sha256: "a".repeat(64),
             n_left_out: usize::MAX,
             left_out: vec![left_out.clone(); 2],
+            parts: None,
         });
         let call = Call { millis: u64::MAX, usage: Some(usage), ..Call::default() };
         let call = Box::new(call);

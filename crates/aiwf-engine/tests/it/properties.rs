@@ -171,7 +171,7 @@ proptest! {
         let root = aiwf_testkit::scratch_dir();
         let text = String::from_utf8_lossy(&input);
         if let Ok(mut built) = build(root.path(), recipe, &text, None) {
-            drop(serde_json::to_value(prompt_json(&mut built, SectionContent::Included)).unwrap());
+            drop(serde_json::to_value(prompt_json(&mut built, SectionContent::Included, None)).unwrap());
         }
         drop(parse_file_markers(&text));
         drop(parse_fenced_files(&text));
@@ -195,10 +195,10 @@ proptest! {
         let mut built = build(root.path(), recipe, &document.to_string(), Some(format)).unwrap();
         let mut printed = Vec::new();
         built.prompt.write_to(&mut printed).unwrap();
-        let shown = serde_json::to_value(prompt_json(&mut built, SectionContent::Included)).unwrap();
+        let shown = serde_json::to_value(prompt_json(&mut built, SectionContent::Included, None)).unwrap();
         prop_assert_eq!(shown["full_prompt"].as_str().unwrap().as_bytes(), &printed);
         let mut again = build(root.path(), recipe, &document.to_string(), Some(format)).unwrap();
-        let preview = serde_json::to_value(preview_json(&mut again, SectionContent::Included)).unwrap();
+        let preview = serde_json::to_value(preview_json(&mut again, SectionContent::Included, None)).unwrap();
         prop_assert_eq!(preview["prompt"].as_str().unwrap().as_bytes(), &printed);
         prop_assert_eq!(shown["metadata"]["sha256"].as_str().unwrap(), hex(&Sha256::digest(&printed)));
         prop_assert_eq!(&preview["metadata"], &shown["metadata"]);

@@ -11,23 +11,17 @@ use crate::payload::{AttachedFile, Payload, Turn};
 
 /// The body of a request.
 ///
-/// Breakpoints of the cache stand after the stable system text, after the last stable message, and, in a
-/// conversation, after the message before the newest one: three at most, and the API takes four.
+/// Marks for the cache stand after the blocks that [`Payload::breakpoints`] names and, in a conversation, at the end of
+/// the request before and of this one: four at most, which is what the API takes. A mark changes no text.
 pub(super) fn request_body(payload: &Payload, options: &Options<'_>) -> Value {
-    let mut system = Vec::new();
     let mut messages = Messages::default();
-    system.extend(text_blocks(&payload.system));
-    if let Some(last) = system.last_mut().filter(|_| payload.is_system_stable) {
-        mark(last);
-    }
+    let mut blocks = MarkedBlocks { marks: payload.breakpoints(), n_blocks: 0 };
+    let mut system = blocks.take(&payload.system);
     for file in &payload.files {
         messages.push("user", document(file));
     }
-    for (idx, message) in payload.messages.iter().enumerate() {
-        let mut blocks = text_blocks(&message.blocks);
-        if let Some(last) = blocks.last_mut().filter(|_| idx + 1 == payload.n_stable_messages) {
-            mark(last);
-        }
+    for message in &payload.messages {
+        let blocks = blocks.take(&message.blocks);
         match message.role {
             Role::System => system.extend(blocks),
             Role::User => blocks.into_iter().for_each(|block| messages.push("user", block)),
@@ -37,7 +31,7 @@ pub(super) fn request_body(payload: &Payload, options: &Options<'_>) -> Value {
         push_turn(&mut messages, turn);
     }
     if !payload.turns.is_empty() {
-        messages.mark_before_newest();
+        messages.mark_ends();
     }
 
     let mut body = json!({ "model": options.model, "max_tokens": options.max_output_tokens, "stream": true });
@@ -69,10 +63,14 @@ impl Messages {
         }
     }
 
-    fn mark_before_newest(&mut self) {
-        let before = self.0.len().checked_sub(2).and_then(|idx| self.0.get_mut(idx));
-        if let Some(block) = before.and_then(|(_, blocks)| blocks.last_mut()) {
-            mark(block);
+    /// Marks the end of the request before this one, which the cache has, and the end of this one for the next.
+    fn mark_ends(&mut self) {
+        let answer = self.0.iter().rposition(|(role, _)| *role == "assistant");
+        let before = answer.and_then(|answer| answer.checked_sub(1));
+        for idx in before.into_iter().chain(self.0.len().checked_sub(1)) {
+            if let Some(block) = self.0.get_mut(idx).and_then(|(_, blocks)| blocks.last_mut()) {
+                mark(block);
+            }
         }
     }
 
@@ -105,19 +103,41 @@ fn push_turn(messages: &mut Messages, turn: &Turn) {
     }
 }
 
-/// A block for each text.
-///
-/// The API takes no text without a word in it: one joins its neighbour, and where there is no word at all there is
-/// nothing to lose.
-fn text_blocks(texts: &[String]) -> Vec<Value> {
-    let mut joined: Vec<String> = Vec::new();
-    for text in texts {
-        match joined.last_mut() {
-            Some(last) if text.trim().is_empty() || last.trim().is_empty() => last.push_str(text),
-            _ => joined.push(text.clone()),
+/// The blocks of a payload, counted over system text and messages.
+struct MarkedBlocks {
+    marks: Vec<usize>,
+    n_blocks: usize,
+}
+
+impl MarkedBlocks {
+    /// A block for each text.
+    ///
+    /// The API takes no text without a word in it: one joins its neighbour, and where there is no word at all there is
+    /// nothing to lose.
+    fn take(&mut self, texts: &[String]) -> Vec<Value> {
+        let mut joined: Vec<(String, bool)> = Vec::new();
+        for text in texts {
+            let is_marked = self.marks.contains(&self.n_blocks);
+            self.n_blocks += 1;
+            match joined.last_mut() {
+                Some((last, last_is_marked)) if text.trim().is_empty() || last.trim().is_empty() => {
+                    last.push_str(text);
+                    *last_is_marked |= is_marked;
+                }
+                _ => joined.push((text.clone(), is_marked)),
+            }
         }
+        let blocks = joined.iter().filter(|(text, _)| !text.is_empty());
+        blocks
+            .map(|(text, is_marked)| {
+                let mut block = text_block(text);
+                if *is_marked {
+                    mark(&mut block);
+                }
+                block
+            })
+            .collect()
     }
-    joined.iter().filter(|text| !text.is_empty()).map(|text| text_block(text)).collect()
 }
 
 /// A file as a document of its own, under the path that the prompt names it by.

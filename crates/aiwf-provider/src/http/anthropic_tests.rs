@@ -51,7 +51,10 @@ fn breakpoints_stand_after_the_stable_texts() {
         },
         {
           "type": "text",
-          "text": "more rules"
+          "text": "more rules",
+          "cache_control": {
+            "type": "ephemeral"
+          }
         }
       ],
       "messages": [
@@ -111,7 +114,10 @@ fn a_conversation_pairs_calls_with_results_in_one_message() {
           "content": [
             {
               "type": "text",
-              "text": "task"
+              "text": "task",
+              "cache_control": {
+                "type": "ephemeral"
+              }
             }
           ]
         },
@@ -136,9 +142,6 @@ fn a_conversation_pairs_calls_with_results_in_one_message() {
               "name": "list",
               "input": {
                 "malformed_arguments": "{oops"
-              },
-              "cache_control": {
-                "type": "ephemeral"
               }
             }
           ]
@@ -159,7 +162,10 @@ fn a_conversation_pairs_calls_with_results_in_one_message() {
             },
             {
               "type": "text",
-              "text": "go on"
+              "text": "go on",
+              "cache_control": {
+                "type": "ephemeral"
+              }
             }
           ]
         }
@@ -172,7 +178,7 @@ fn a_conversation_pairs_calls_with_results_in_one_message() {
 fn at_most_four_breakpoints_are_set() {
     let payload = Payload { turns: conversation().turns, ..stable() };
     let body = request_body(&payload, &OPTIONS).to_string();
-    assert_eq!(body.matches("cache_control").count(), 3);
+    assert_eq!(body.matches("cache_control").count(), 4);
 }
 
 fn events() -> Vec<Value> {
@@ -272,4 +278,41 @@ fn every_reason_to_stop_is_judged() {
     assert_eq!(ending("model_context_window_exceeded"), Ending::WindowFull);
     assert_eq!(ending("refusal"), Ending::Refused("refusal".to_owned()));
     assert_eq!(ending("new_reason"), Ending::Other("new_reason".to_owned()));
+}
+
+/// The text of a body, without its marks.
+fn without_marks(mut body: Value) -> (Value, usize) {
+    fn strip(value: &mut Value) -> usize {
+        match value {
+            Value::Object(object) => {
+                let n_own = usize::from(object.remove("cache_control").is_some());
+                n_own + object.values_mut().map(strip).sum::<usize>()
+            }
+            Value::Array(values) => values.iter_mut().map(strip).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        }
+    }
+    let n_marks = strip(&mut body);
+    (body, n_marks)
+}
+
+#[test]
+fn marks_change_no_text_and_are_four_at_most() {
+    let mut long = conversation();
+    long.system = (0..4).map(|n| format!("rule {n}")).collect();
+    long.messages[0].blocks =
+        (0..6).map(|n| if n == 3 { " ".to_owned() } else { format!("section {n}") }).collect();
+    for payload in [prompt(), stable(), conversation(), Payload { turns: Vec::new(), ..long.clone() }, long] {
+        let n_blocks =
+            payload.system.len() + payload.messages.iter().map(|it| it.blocks.len()).sum::<usize>();
+        let plain = Payload { n_stable_blocks: 0, ..payload.clone() };
+        let (expected, _) = without_marks(request_body(&plain, &OPTIONS));
+        for n_stable_blocks in 0..=n_blocks {
+            let marked = Payload { n_stable_blocks, ..payload.clone() };
+            let (text, n_marks) = without_marks(request_body(&marked, &OPTIONS));
+            assert_eq!(text, expected, "{n_stable_blocks} stable blocks");
+            assert!(n_marks <= 4, "{n_marks} marks with {n_stable_blocks} stable blocks");
+            assert_eq!(marked.sha256(), plain.sha256());
+        }
+    }
 }

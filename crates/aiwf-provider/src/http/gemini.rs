@@ -10,7 +10,10 @@ use super::fault::fault;
 use super::stream::{Ending, FoldError, Stream, count, text};
 use crate::payload::{Payload, Turn};
 
-/// The body of a request; the model stands in the address. The API caches by itself.
+/// The body of a request; the model stands in the address.
+///
+/// The API caches prefixes by itself. Caches of their own are resources that are paid by the hour and have to be deleted, so
+/// none is made.
 pub(super) fn request_body(payload: &Payload, options: &Options<'_>) -> Value {
     let mut system = Vec::new();
     let mut contents = Contents::default();

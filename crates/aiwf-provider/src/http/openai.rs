@@ -12,7 +12,8 @@ use crate::payload::{Payload, Turn};
 /// The body of a request.
 ///
 /// The vendor's newer models take the limit of the reply only as `max_completion_tokens`, many servers like it only
-/// as `max_tokens`; the address decides. The API caches by itself.
+/// as `max_tokens`; the address decides. The API caches by itself; the vendor's takes a key that leads requests with a
+/// common beginning to the same cache.
 pub(super) fn request_body(payload: &Payload, options: &Options<'_>) -> Value {
     let mut messages = Vec::new();
     if let Some(text) = payload.system_text() {
@@ -37,6 +38,9 @@ pub(super) fn request_body(payload: &Payload, options: &Options<'_>) -> Value {
             json!({ "type": "function", "function": function })
         });
         body.insert("tools".to_owned(), tools.collect());
+    }
+    if let Some(key) = payload.cache_key().filter(|_| options.is_vendors) {
+        body.insert("prompt_cache_key".to_owned(), key.into());
     }
     body.insert("messages".to_owned(), messages.into());
     Value::Object(body)

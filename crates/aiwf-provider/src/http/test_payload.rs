@@ -24,7 +24,7 @@ pub(super) fn prompt() -> Payload {
     }
 }
 
-/// Several messages, of which the first two are stable.
+/// Several messages, of which all but the last are stable.
 pub(super) fn stable() -> Payload {
     Payload {
         system: vec!["rules".to_owned()],
@@ -33,8 +33,7 @@ pub(super) fn stable() -> Payload {
             message(Role::User, "standards"),
             message(Role::User, "task"),
         ],
-        is_system_stable: true,
-        n_stable_messages: 2,
+        n_stable_blocks: 3,
         ..Payload::default()
     }
 }

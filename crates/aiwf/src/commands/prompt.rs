@@ -1,13 +1,16 @@
-//! `aiwf prompt`: build, preview, send, recipes, schema.
+//! `aiwf prompt`: build, preview, send, diff, recipes, schema.
 
 mod build;
 mod build_args;
+mod diff;
 mod send;
 
 use aiwf_engine::prompt::{PromptAggregator, Recipe};
 use aiwf_engine::{Engine, schema};
 use build_args::ShowArgs;
 use clap::Subcommand;
+use diff::DiffArgs;
+pub(super) use diff::{CountingArgs, dollars, percent};
 use send::SendArgs;
 use serde_json::json;
 
@@ -38,6 +41,11 @@ pub(crate) enum PromptCommand {
         after_help = "Example: aiwf prompt send change --provider codex --phase plan --instructions 'Add login'"
     )]
     Send(SendArgs),
+    /// Compare two prompts: sections, common prefix, and what a cache would miss.
+    #[command(
+        after_help = "Examples:\n  aiwf prompt diff before.json after.json --min-stable 0.95\n  aiwf prompt diff login:plan@1 login:plan@2"
+    )]
+    Diff(DiffArgs),
     /// List the recipes and their components in order.
     #[command(after_help = "Example: aiwf prompt recipes")]
     Recipes,
@@ -58,6 +66,7 @@ impl PromptCommand {
             Self::Build(_) => "prompt build",
             Self::Preview(_) => "prompt preview",
             Self::Send(_) => "prompt send",
+            Self::Diff(_) => "prompt diff",
             Self::Recipes => "prompt recipes",
             Self::Schema { .. } => "prompt schema",
         }
@@ -82,6 +91,7 @@ pub(crate) fn run(command: &PromptCommand, engine: &Engine, output: &Output<'_>)
         PromptCommand::Build(args) => build::build(args, engine, output),
         PromptCommand::Preview(args) => build::preview(args, engine, output),
         PromptCommand::Send(args) => send::run(args, engine, output),
+        PromptCommand::Diff(args) => diff::run(args, engine, output),
         PromptCommand::Recipes => recipes(output),
         PromptCommand::Schema { recipe } => print_schema(*recipe, output),
     }

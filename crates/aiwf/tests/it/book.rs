@@ -36,6 +36,7 @@ chapters! {
     fn anatomy() => "anatomy.md",
     fn bring() => "bring.md",
     fn budgets() => "budgets.md",
+    fn caching() => "caching.md",
     fn changes() => "changes.md" with change_stand_ins,
     fn checks() => "checks.md",
     fn comments() => "comments.md",

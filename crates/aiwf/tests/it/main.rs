@@ -44,6 +44,7 @@ mod prompt_build_out;
 mod prompt_build_providers;
 mod prompt_build_session;
 mod prompt_bytes;
+mod prompt_diff;
 mod prompt_preview;
 mod prompt_recipes;
 mod prompt_schema;

@@ -96,7 +96,17 @@ fn a_change_as_json_has_the_published_shape() {
         "fs_ability": "local-write"
       },
       "problems": [],
-      "left_out": []
+      "left_out": [],
+      "request": {
+        "recipe": "change",
+        "document": {
+          "instructions": "Add login",
+          "variables": {}
+        },
+        "files": [
+          "src/main.rs"
+        ]
+      }
     }
     "#);
 }
@@ -211,7 +221,34 @@ fn a_reply_as_json_has_the_published_shape() {
         "fs_ability": "local-write"
       },
       "problems": [],
-      "left_out": []
+      "left_out": [],
+      "request": {
+        "recipe": "reply",
+        "document": {
+          "request": {
+            "ai_message": "Done.",
+            "user_context": "Be brief.",
+            "tool_results": "ok",
+            "include_mcp_tools": true,
+            "project_name": "shop",
+            "project_path": "/srv/shop"
+          },
+          "settings": {
+            "system_prompt": "You answer for the user."
+          },
+          "mode": "cli",
+          "cli_tool": "claude",
+          "mcp_tools": [
+            {
+              "name": "read_file",
+              "description": "Reads a file",
+              "input_schema": {
+                "type": "object"
+              }
+            }
+          ]
+        }
+      }
     }
     "###);
 }
@@ -232,7 +269,7 @@ fn every_recipe_has_the_same_fields() {
         assert_eq!(
             names(&built),
             "schema_version command exit_code recipe format system_prompt user_prompt full_prompt messages \
-             sections metadata problems left_out",
+             sections metadata problems left_out request",
             "{recipe}"
         );
         for section in built["sections"].as_array().unwrap() {
@@ -255,7 +292,7 @@ fn every_recipe_has_the_same_fields() {
         let preview = json(&project.run_with_input(&line, document).success());
         assert_eq!(
             names(&preview).replace(" cli_tool", ""),
-            "schema_version command exit_code success prompt mode sections metadata problems left_out",
+            "schema_version command exit_code success prompt mode sections metadata problems left_out request",
             "{recipe}"
         );
     }

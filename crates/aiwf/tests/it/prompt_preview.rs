@@ -75,7 +75,17 @@ fn json_has_the_shape_of_a_preview() {
         "fs_ability": "local-write"
       },
       "problems": [],
-      "left_out": []
+      "left_out": [],
+      "request": {
+        "recipe": "reply",
+        "document": {
+          "request": {
+            "ai_message": "Done."
+          },
+          "mode": "cli",
+          "cli_tool": "claude"
+        }
+      }
     }
     "###);
 }

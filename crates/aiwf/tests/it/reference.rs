@@ -85,6 +85,11 @@ fn the_page_of_formats() {
          the fields below.\n",
     );
     page.push_str(&events(SESSION_EVENTS, "Event"));
+    for (heading, name) in
+        [("`parts` of a request", "SentParts"), ("One of the `sections` of `parts`", "SentSection")]
+    {
+        let _ = write!(page, "\n### {heading}\n{}", field_table(CALLS, name, snake));
+    }
     page.push_str(&runs());
     page.push_str(&payload());
     page.push_str("\n## `profile.toml`\n");
@@ -161,7 +166,7 @@ fn runs() -> String {
          | `state/workflow.md` | the state file, which the model sees as `@state/workflow.md` |\n\
          | `state/logs/execution.jsonl` | one line for each tool call; derived from the journal |\n\
          | `turn-N.output-K` | the raw output of a program or an API in the call that line N of the journal started |\n\
-         | `objects/` | every version of the state file, by its hash |\n\
+         | `objects/` | every version of the state file, and the rules and tools of requests, by their hash |\n\
          | `.lock` | locked by the process that writes; a second one is refused |\n\
          \n### Events of a run\n\nLines are numbered, timed and chained as those of a session.\n",
     );

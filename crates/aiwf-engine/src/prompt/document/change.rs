@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::object::objects;
 use super::reply::ToolDocument;
 
 /// A phase of a change: the agent, its context, and the task.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeDocument {
     /// The agent whose template to use; `BASE` by default.
@@ -36,7 +36,7 @@ pub struct ChangeDocument {
 }
 
 /// One context item for the agent.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContextDocument {
     /// The kind of item.

@@ -1,12 +1,12 @@
 //! The document of recipe `reply`.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::object::{object, objects, optional_object};
 
 /// A reply to an agent's report.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyDocument {
     /// The agent's report and its context.
@@ -27,7 +27,7 @@ pub struct ReplyDocument {
 }
 
 /// An agent's report and its context.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyRequestDocument {
     /// The agent's report.
@@ -51,7 +51,7 @@ pub struct ReplyRequestDocument {
 }
 
 /// Settings for the answer.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplySettingsDocument {
     /// Rules for the answer.
@@ -66,7 +66,7 @@ pub struct ReplySettingsDocument {
 }
 
 /// A change of a component for one request.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComponentDocument {
     /// Id of the component.
@@ -80,7 +80,7 @@ pub struct ComponentDocument {
 }
 
 /// A tool that the model may call, as its server describes it; other keys are ignored.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct ToolDocument {
     /// Name of the tool.
     pub name: String,

@@ -1,13 +1,13 @@
 //! The document of recipe `session`.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::reply::ToolDocument;
 use crate::prompt::gather::ReadArtifact;
 
 /// A step of a session, and the abilities of the receiver.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionDocument {
     /// The session directory.

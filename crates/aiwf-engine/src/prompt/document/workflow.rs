@@ -1,13 +1,13 @@
 //! The document of recipe `workflow`.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::object::{object, objects, optional_object};
 
 /// A turn of a workflow run, an agent session or a chat.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkflowDocument {
     /// A workflow run, an agent session or a chat.
@@ -80,7 +80,7 @@ pub struct WorkflowDocument {
 }
 
 /// An agent of a package.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentDocument {
     /// Id of the agent.
@@ -121,7 +121,7 @@ pub struct AgentDocument {
 }
 
 /// Display data of an agent.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentMetadataDocument {
     /// Name of the agent.
@@ -143,7 +143,7 @@ pub struct AgentMetadataDocument {
 }
 
 /// The character of an agent.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonaDocument {
     /// Its role.
@@ -158,7 +158,7 @@ pub struct PersonaDocument {
 }
 
 /// One principle per line, or a list of them.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a string or a list of strings")]
 pub enum PrinciplesDocument {
     /// One text.
@@ -168,7 +168,7 @@ pub enum PrinciplesDocument {
 }
 
 /// The current node.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeBriefDocument {
     /// Id of the node.
@@ -195,7 +195,7 @@ pub struct NodeBriefDocument {
 }
 
 /// An outgoing edge of the current node.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransitionDocument {
     /// The target node.
@@ -211,7 +211,7 @@ pub struct TransitionDocument {
 }
 
 /// The available tools.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolPolicyDocument {
     /// File tools.
@@ -223,7 +223,7 @@ pub struct ToolPolicyDocument {
 }
 
 /// Limits of file tools.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FsPolicyDocument {
     /// Whether file tools are available.
@@ -238,7 +238,7 @@ pub struct FsPolicyDocument {
 }
 
 /// The available MCP tools.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct McpPolicyDocument {
     /// Whether MCP tools are available.
@@ -250,7 +250,7 @@ pub struct McpPolicyDocument {
 }
 
 /// Data of the chosen menu item.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataContextDocument {
     /// Label of the data.

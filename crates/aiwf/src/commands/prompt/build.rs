@@ -7,12 +7,12 @@ use aiwf_engine::machine::LeftOut;
 use aiwf_engine::prompt::Recipe;
 use aiwf_engine::{
     BuildOptions, Built, ChangeDocument, ChangeFlags, Document, Durability, Engine, EngineError,
-    ProjectParts, SectionContent, SessionDocument, left_out_lines, preview_json, prompt_json, read_stdin,
-    read_text, write_atomic,
+    ProjectParts, RequestRecord, SectionContent, SessionDocument, left_out_lines, preview_json, prompt_json,
+    read_stdin, read_text, write_atomic,
 };
 
 use super::build_args::{ChangeArgs, CommonArgs, RecipeArgs, SessionArgs, ShowArgs};
-use crate::anatomy::anatomy;
+use crate::anatomy::{anatomy, cache_line};
 use crate::call_args::agreeing;
 use crate::clipboard;
 use crate::escape::escaped_line;
@@ -46,6 +46,7 @@ fn show(show: &ShowArgs, engine: &Engine, output: &Output<'_>, explain: Explain)
     let bar = FileBar::new();
     let options = options(common);
     let on_progress = |progress| bar.show(progress);
+    let request = output.is_json().then(|| RequestRecord::of(&document, &flags, &options));
     let mut built = match &common.provider {
         Some(provider) if show.tools => {
             let engine = agreeing(engine.clone(), show.trust_servers);
@@ -67,8 +68,8 @@ fn show(show: &ShowArgs, engine: &Engine, output: &Output<'_>, explain: Explain)
     if output.is_json() {
         let content = if common.no_content { SectionContent::LeftOut } else { SectionContent::Included };
         return match explain {
-            Explain::Always => output.json(preview_json(&mut built, content), Exit::Done),
-            Explain::WhenAsked => output.json(prompt_json(&mut built, content), Exit::Done),
+            Explain::Always => output.json(preview_json(&mut built, content, request), Exit::Done),
+            Explain::WhenAsked => output.json(prompt_json(&mut built, content, request), Exit::Done),
         };
     }
     if explain == Explain::Always || common.explain {
@@ -139,7 +140,8 @@ pub(super) fn explained(built: &mut Built) -> String {
     let context = built.context.as_ref().and_then(aiwf_engine::ContextReport::line);
     let context =
         context.map(|line| format!("  project context: {}\n", escaped_line(&line))).unwrap_or_default();
-    anatomy(&title, &prompt.sections(), &metadata) + &context
+    let marks = built.cache_breakpoints().map(|sections| cache_line(&sections)).unwrap_or_default();
+    anatomy(&title, &prompt.sections(), &metadata) + &marks + &context
 }
 
 pub(super) fn options(common: &CommonArgs) -> BuildOptions {

@@ -12,6 +12,7 @@ use aiwf_engine::{
 use serde_json::{Value, json};
 
 use super::{ApproveArgs, AskingArgs, SessionCommand, SessionId};
+use crate::anatomy::cache_line;
 use crate::call_args::{CallArgs, ContinueArgs, GateArgs, SwitchArgs, reporting};
 use crate::clipboard;
 use crate::commands::apply::{apply, undo};
@@ -303,6 +304,9 @@ fn preview(
     let anatomy: String = preview.sections.iter().map(section).collect();
     let metadata = &preview.metadata;
     output::note(&format!("payload_sha256 {}\n{anatomy}", metadata.payload_sha256));
+    if let Some(sections) = &preview.cache_breakpoints {
+        output::note(&cache_line(sections));
+    }
     for file in &preview.files {
         output::note(&format!("attached {} ({} bytes, sha256 {})\n", file.path, file.bytes, file.sha256));
     }
