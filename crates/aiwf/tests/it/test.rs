@@ -1,0 +1,114 @@
+//! `aiwf test`: what it prints, its reports and its exit codes.
+
+use std::path::Path;
+
+use aiwf_testkit::TestProject;
+use insta::assert_snapshot;
+
+use crate::scene::eventually;
+use crate::{json, project};
+
+const CASES: &str = r#"
+[[case]]
+name = "the plan"
+recipe = "change"
+document = { phase = "plan", instructions = "Add login" }
+for = ["none"]
+format = "text"
+[[case.assert]]
+type = "golden"
+[[case.assert]]
+type = "section.present"
+section = "instructions"
+"#;
+
+fn tested() -> TestProject {
+    project().file(".aiwf/templates/system/BASE-plan.md", "Plan well.\n").file(".aiwf/tests/plan.toml", CASES)
+}
+
+#[test]
+fn failures_come_first_with_file_line_section_and_diff() {
+    let project = tested();
+    assert_snapshot!(project.run("test --update"), @"");
+    project.write(".aiwf/templates/system/BASE-plan.md", "Plan badly.\n");
+    assert_snapshot!(project.run("test"), @"");
+    assert_snapshot!(project.run("test --github --filter plan"), @"");
+}
+
+#[test]
+fn results_are_json_and_junit() {
+    let project = tested();
+    project.run("test --update");
+    let printed = json(&project.run("test --json"));
+    assert_eq!(printed["command"], "test");
+    assert_eq!(printed["counts"]["passed"], 1);
+    assert_eq!(printed["results"][0]["for"], "none");
+    project.write(".aiwf/templates/system/BASE-plan.md", "Plan \"badly\" & <fast>.\n");
+    project.run("test --junit results.xml");
+    let xml = String::from_utf8(project.read("results.xml")).unwrap();
+    let times = regex_lite::Regex::new("time=\"[0-9.]+\"").unwrap();
+    assert_snapshot!(times.replace_all(&xml, "time=\"T\""), @"");
+}
+
+#[test]
+fn a_program_of_a_test_needs_consent_that_a_flag_gives() {
+    let case = "[[case]]\nname = \"a\"\nrecipe = \"change\"\ndocument = { instructions = \"x\" }\nfor = [\"none\"]\nreply = \"r.md\"\n\
+        [[case.assert]]\ntype = \"run\"\nvalue = \"true\"\n";
+    let project = project().file(".aiwf/tests/a.toml", case).file(".aiwf/tests/r.md", "yes\n");
+    assert_snapshot!(project.run("test"), @"");
+    assert_snapshot!(project.run("test --trust-programs"), @"");
+    assert_snapshot!(project.run("trust remove test true"), @"");
+}
+
+#[test]
+fn nothing_to_test_and_wrong_flags_are_errors() {
+    assert_snapshot!(project().run("test"), @"");
+    assert_snapshot!(project().run("test --record-missing"), @"");
+    assert_snapshot!(tested().run("test --min-pass 2"), @"");
+}
+
+#[test]
+fn a_provider_that_fails_is_exit_code_4() {
+    let cases = CASES.replace("for = [\"none\"]", "for = [\"broken\"]").replace(
+        "type = \"golden\"",
+        "type = \"contains\"\nvalue = \"x\"",
+    );
+    let project = project()
+        .file("~/.aiwf/config.toml", "[providers.broken]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"exit 3\"]\n")
+        .file(".aiwf/templates/system/BASE-plan.md", "Plan well.\n")
+        .file(".aiwf/tests/plan.toml", cases);
+    assert_snapshot!(project.run("test"), @"");
+    let printed = project.run("test --live").to_string();
+    assert!(printed.contains("exit code 4"), "{printed}");
+    assert!(printed.contains("PROVIDER  the plan"), "{printed}");
+}
+
+#[test]
+fn the_tests_of_shipped_profiles_and_flows_pass() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let root = root.display();
+    let printed = json(&project().run(&format!("test --json {root}/profiles {root}/flows")));
+    let failures: Vec<_> = printed["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|result| result["outcome"] != "passed")
+        .map(|result| format!("{result:#}"))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(printed["counts"]["passed"].as_u64().unwrap() >= 25, "{}", printed["counts"]);
+}
+
+#[test]
+fn watching_runs_again_when_a_template_changes() {
+    let project = tested();
+    project.run("test --update");
+    let out = project.path("out.txt");
+    let watching = project.command("test --watch").stdout_to(&out).spawn();
+    let printed = || std::fs::read_to_string(&out).unwrap_or_default();
+    eventually("the first run", || printed().contains("1 passed"));
+    project.write(".aiwf/templates/system/BASE-plan.md", "Plan badly.\n");
+    eventually("the second run", || printed().contains("0 passed, 1 failed"));
+    watching.signal("INT");
+    watching.wait();
+}
