@@ -115,7 +115,7 @@ fn a_broken_standard_is_named_as_the_section_that_changed() {
 /// A reply to an agent, with a tool and the orders of components.
 fn reply_document(schema: &str, components: &str) -> String {
     format!(
-        r#"{{ "mode": "cli", "request": {{ "ai_message": "Done.", "user_context": "Be brief." }},
+        r#"{{ "mode": "cli", "request": {{ "ai_message": "Done.", "user_context": "Be brief.", "include_mcp_tools": true }},
             "settings": {{ "system_prompt": "You review.", "components": {components} }},
             "mcp_tools": [{{ "name": "search", "description": "Finds text.", "input_schema": {schema} }}] }}"#
     )

@@ -69,12 +69,14 @@ fn nothing_to_test_and_wrong_flags_are_errors() {
 
 #[test]
 fn a_provider_that_fails_is_exit_code_4() {
-    let cases = CASES.replace("for = [\"none\"]", "for = [\"broken\"]").replace(
-        "type = \"golden\"",
-        "type = \"contains\"\nvalue = \"x\"",
-    );
+    let cases = CASES
+        .replace("for = [\"none\"]", "for = [\"broken\"]")
+        .replace("type = \"golden\"", "type = \"contains\"\nvalue = \"x\"");
     let project = project()
-        .file("~/.aiwf/config.toml", "[providers.broken]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"exit 3\"]\n")
+        .file(
+            "~/.aiwf/config.toml",
+            "[providers.broken]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"exit 3\"]\n",
+        )
         .file(".aiwf/templates/system/BASE-plan.md", "Plan well.\n")
         .file(".aiwf/tests/plan.toml", cases);
     assert_snapshot!(project.run("test"), @"");
