@@ -6,7 +6,8 @@
 //! with `live`.
 //!
 //! [`case_file`] reads a file and [`place`] finds it; the assertions are pure functions of a built prompt or a reply
-//! (`prompt_assert`, `reply_assert`, `lint`, `golden`); [`unit`] runs one case and [`run`] all of them.
+//! (`prompt_assert`, `reply_assert`, `lint`, `golden`); [`prepare`] builds the prompt of a case, [`unit`] checks it, and
+//! [`run`] runs all of them.
 
 mod assertion;
 mod case_file;
@@ -16,6 +17,7 @@ mod golden;
 mod lint;
 mod live;
 mod place;
+mod prepare;
 mod prompt_assert;
 mod reply_assert;
 mod report;

@@ -113,6 +113,12 @@ impl CasePlace {
         text.map_err(|_error| failed(&"it is not text"))
     }
 
+    /// The path of a golden file in reports.
+    pub(crate) fn golden_path(&self, name: &str) -> String {
+        let directory = Path::new(&self.shown).parent().unwrap_or(Path::new(""));
+        directory.join(GOLDENS).join(name).display().to_string()
+    }
+
     /// Writes a golden file; returns whether it changed.
     pub(crate) fn write_golden(&self, name: &str, text: &str) -> Result<bool, String> {
         if self.golden(name)?.as_deref() == Some(text) {

@@ -15,10 +15,11 @@ use super::case_file::{
 use super::effects::consent_for;
 use super::live::Live;
 use super::place::{CasePlace, discover, slug};
+use super::prepare::{Counts, Ground};
 use super::report::{AssertionResult, TestOutcome, TestReport, TestResult};
 use super::shape::Shape;
 use super::test_error::TestError;
-use super::unit::{Counts, Ground, RunContext, Unit};
+use super::unit::{RunContext, Unit};
 use crate::Engine;
 use crate::ask::providers;
 use crate::session::session_error::SessionError;
@@ -70,7 +71,7 @@ struct LoadedFile {
 }
 
 const MAX_JOBS: usize = 64;
-const DEFAULT_JOBS: usize = 8;
+const SESSION_JOBS: usize = 8;
 
 impl Engine {
     /// The test files that these paths lead to; those of the project by default.
@@ -245,7 +246,7 @@ impl Engine {
         };
         results.iter().for_each(on_result);
         let stop = &self.call_context().stop;
-        results.extend(on_threads(&units, jobs(options.jobs), |unit| {
+        results.extend(on_threads(&units, jobs(options.jobs, &units), |unit| {
             (!stop.is_raised()).then(|| {
                 let result = unit.run(&context);
                 on_result(&result);
@@ -418,9 +419,12 @@ fn fingerprint(roots: &[PathBuf]) -> String {
     aiwf_store::sha256_hex(text.as_bytes())
 }
 
-fn jobs(asked: Option<usize>) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(DEFAULT_JOBS);
-    asked.unwrap_or_else(cores).clamp(1, MAX_JOBS)
+/// One thread for each core; more for sessions, which wait for the disk.
+fn jobs(asked: Option<usize>, units: &[Unit<'_>]) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let has_sessions = || units.iter().any(|unit| matches!(unit.case.built, Request::Session(_)));
+    let jobs = asked.unwrap_or_else(|| if has_sessions() { SESSION_JOBS } else { cores() });
+    jobs.clamp(1, MAX_JOBS)
 }
 
 /// Runs the units on so many threads; the results are in the order of the units.

@@ -251,7 +251,7 @@ fn looking_writes_nothing_and_update_writes_only_golden_files() {
     run(&scene);
     assert_eq!(tree(&scene.world()), before);
     let report = run_with(&scene, TestOptions { update: true, ..TestOptions::default() });
-    assert_eq!(report.updated, ["generating.none.text"]);
+    assert_eq!(report.updated, [".aiwf/tests/goldens/generating.none.text"]);
     let after = tree(&scene.world());
     let new: Vec<PathBuf> = after.keys().filter(|path| !before.contains_key(*path)).cloned().collect();
     assert_eq!(new, [scene.root().join(".aiwf/tests/goldens/generating.none.text")]);

@@ -30,7 +30,7 @@ pub(super) fn write(out: &mut impl Write, report: &TestReport, width: usize) -> 
         )?;
     }
     for name in &report.updated {
-        writeln!(out, "wrote goldens/{name}")?;
+        writeln!(out, "wrote {}", escaped_line(name))?;
     }
     summary(out, report)
 }
@@ -96,7 +96,17 @@ fn lines(out: &mut impl Write, report: &TestReport, width: usize) -> io::Result<
         }
         return files.iter().try_for_each(|(file, results)| line(out, file, results, width));
     }
-    groups.iter().try_for_each(|((_, case), results)| line(out, case, results, width))
+    let has_several_files =
+        groups.iter().any(|((file, _), _)| groups.first().is_some_and(|first| first.0.0 != *file));
+    let mut last = "";
+    for ((file, case), results) in &groups {
+        if has_several_files && last != *file {
+            writeln!(out, "{}", cut(&escaped_line(file), width))?;
+            last = file;
+        }
+        line(out, case, results, width)?;
+    }
+    Ok(())
 }
 
 fn line(out: &mut impl Write, name: &str, results: &[&TestResult], width: usize) -> io::Result<()> {
