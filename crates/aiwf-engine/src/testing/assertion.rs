@@ -487,11 +487,7 @@ impl Fields<'_> {
 
 fn strings(value: toml::Value) -> Option<Vec<String>> {
     let toml::Value::Array(values) = value else { return None };
-    let string = |value| match value {
-        toml::Value::String(text) => Some(text),
-        _ => None,
-    };
-    values.into_iter().map(string).collect()
+    values.into_iter().map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
 /// A duration such as `5s`, `300ms` or `2m`.

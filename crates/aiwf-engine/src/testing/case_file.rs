@@ -28,10 +28,13 @@ pub(crate) struct CaseFile {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunBudget {
-    pub(crate) max_calls: Option<u64>,
-    pub(crate) max_tokens: Option<u64>,
+    #[serde(rename = "max_calls")]
+    pub(crate) calls: Option<u64>,
+    #[serde(rename = "max_tokens")]
+    pub(crate) tokens: Option<u64>,
     /// In dollars.
-    pub(crate) max_cost: Option<f64>,
+    #[serde(rename = "max_cost")]
+    pub(crate) cost: Option<f64>,
 }
 
 /// One variant of a matrix.

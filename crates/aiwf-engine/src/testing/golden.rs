@@ -5,6 +5,8 @@
 //! reads like the prompt: the sections of the new prompt are looked for in the old text. Equal beginnings and ends are
 //! skipped first, so that the comparison is linear in the prompt.
 
+use std::fmt::Write as _;
+
 use super::subject::PromptSubject;
 
 /// How a prompt differs from its golden file.
@@ -94,16 +96,10 @@ pub(crate) fn compare(old: &str, prompt: &PromptSubject) -> Option<GoldenDiffere
                     .unwrap_or(rest.len());
                 let gap = rest.get(cursor..end).and_then(own).filter(|_| end >= cursor);
                 sections.push(section.id);
-                match gap {
-                    Some(gap) => {
-                        changes.push(format!("section `{}` changed", section.id));
-                        diffs.push((gap.to_owned(), own(section.text).unwrap_or_default().to_owned()));
-                    }
-                    None => {
-                        changes.push(format!("section `{}` is new", section.id));
-                        diffs.push((String::new(), own(section.text).unwrap_or_default().to_owned()));
-                    }
-                }
+                let what = if gap.is_some() { "changed" } else { "is new" };
+                changes.push(format!("section `{}` {what}", section.id));
+                let new = own(section.text).unwrap_or_default().to_owned();
+                diffs.push((gap.unwrap_or_default().to_owned(), new));
                 cursor = end.max(cursor);
             }
         }
@@ -205,7 +201,8 @@ pub(crate) fn diff(old: &str, new: &str) -> String {
     let n_more = lines.len().saturating_sub(MAX_DIFF_LINES);
     let mut text = lines.into_iter().take(MAX_DIFF_LINES).collect::<Vec<_>>().join("\n");
     if n_more > 0 {
-        text.push_str(&format!("\n… {n_more} more lines"));
+        // Writing to a string does not fail.
+        let _ = write!(text, "\n… {n_more} more lines");
     }
     if !text.is_empty() {
         text.push('\n');

@@ -113,8 +113,9 @@ fn several_changes_are_all_named() {
 
 #[test]
 fn a_long_difference_is_cut() {
-    let old: String = (0..500).map(|n| format!("line {n}\n")).collect();
-    let new: String = (0..500).map(|n| format!("line {}\n", n + 1_000)).collect();
+    let lines =
+        |first: usize| (first..first + 500).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+    let (old, new) = (lines(0), lines(1_000));
     let shown = diff(&old, &new);
     assert!(shown.lines().count() == MAX_DIFF_LINES + 1, "{}", shown.lines().count());
     assert!(shown.ends_with("more lines\n"), "{shown}");

@@ -11,7 +11,7 @@ use crate::testing::subject::Piece;
 struct Given(Vec<(&'static str, Source, String)>);
 
 impl Component for Given {
-    fn id(&self) -> &str {
+    fn id(&self) -> &'static str {
         "given"
     }
     fn order(&self) -> i32 {

@@ -40,7 +40,7 @@ pub(crate) enum NoReply {
 pub(crate) struct Live<'a> {
     engine: &'a Engine,
     config: &'a Config,
-    is_live: bool,
+    may_ask: bool,
     records_missing: bool,
     spent: Mutex<Total>,
 }
@@ -54,11 +54,11 @@ pub(crate) struct Recordings {
 
 impl<'a> Live<'a> {
     pub(crate) fn new(engine: &'a Engine, config: &'a Config, is_live: bool, records_missing: bool) -> Self {
-        Self { engine, config, is_live, records_missing, spent: Mutex::default() }
+        Self { engine, config, may_ask: is_live, records_missing, spent: Mutex::default() }
     }
 
     pub(crate) fn is_live(&self) -> bool {
-        self.is_live
+        self.may_ask
     }
 
     pub(crate) fn spent(&self) -> Total {
@@ -76,7 +76,7 @@ impl<'a> Live<'a> {
         if let Some(directory) = &recordings.directory {
             match recorded(directory, &order.payload) {
                 Ok(found) => return Ok(self.subject_of(found)),
-                Err(error @ AskError::NotRecorded { .. }) if !(self.is_live && self.records_missing) => {
+                Err(error @ AskError::NotRecorded { .. }) if !(self.may_ask && self.records_missing) => {
                     return Err(NoReply::Missed(error.to_string()));
                 }
                 Err(AskError::NotRecorded { .. }) => {}
@@ -116,12 +116,13 @@ impl<'a> Live<'a> {
             engine = engine.with_model_of(provider, model);
             config.set_model(provider, model);
         }
-        let failed = |error: SessionError| match error {
-            SessionError::Ask(error) if is_providers_fault(&error) => {
-                NoReply::ProviderFailed(error.to_string())
+        let failed = |error: SessionError| {
+            if let SessionError::Ask(error) | SessionError::SendFailed { error, .. } = &error
+                && is_providers_fault(error)
+            {
+                return NoReply::ProviderFailed(error.to_string());
             }
-            SessionError::SendFailed { error, .. } => NoReply::ProviderFailed(error.to_string()),
-            other => NoReply::Refused(other.to_string()),
+            NoReply::Refused(error.to_string())
         };
         let exchange = Exchange::open(&engine, &config, provider, Rounds::without_tools()).map_err(failed)?;
         // With a limit, calls follow each other: what one may cost is known before the next is made.
@@ -141,20 +142,20 @@ impl<'a> Live<'a> {
             _directory: directory,
             call: None,
         };
-        let asked = if is_limited {
+        let said = if is_limited {
             exchange.run(&mut asker, order)
         } else {
             drop(spent);
-            let asked = exchange.run(&mut asker, order);
+            let said = exchange.run(&mut asker, order);
             spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-            asked
+            said
         };
         let usage = asker.call.as_ref().and_then(|call| call.usage);
         if asker.call.is_some() {
             *spent = spent.with(usage.as_ref());
         }
         drop(spent);
-        let text = asked.map_err(failed)?;
+        let text = said.map_err(failed)?;
         let call = asker.call.unwrap_or_default();
         Ok(ReplySubject {
             text,
@@ -188,7 +189,7 @@ impl<'a> Live<'a> {
             directory: None,
             response_path: None,
         };
-        if recordings.directory.is_none() && !self.is_live {
+        if recordings.directory.is_none() && !self.may_ask {
             return Err(NoReply::Refused("a judge is asked with `--live`".to_owned()));
         }
         let said = self.reply(order, Some(provider), None, recordings)?;

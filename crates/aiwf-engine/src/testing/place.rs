@@ -147,7 +147,9 @@ fn normal(path: &Path) -> PathBuf {
                 normal.pop();
             }
             std::path::Component::CurDir => {}
-            other => normal.push(other),
+            std::path::Component::Prefix(_)
+            | std::path::Component::RootDir
+            | std::path::Component::Normal(_) => normal.push(part),
         }
     }
     normal

@@ -84,7 +84,7 @@ pub(super) struct Prepared {
     pub(super) phase: (String, u32),
     pub(super) tokenizer: Tokenizer,
     /// Keeps a temporary project.
-    _ground: Option<Ground>,
+    own_ground: Option<Ground>,
     _scratch: Option<Scratch>,
 }
 
@@ -124,7 +124,7 @@ impl Unit<'_> {
                 };
                 let ground = own.as_ref().or(self.ground).ok_or("there is no project to build in")?;
                 let mut prepared = self.build_document(input, ground)?;
-                prepared._ground = own;
+                prepared.own_ground = own;
                 Ok(prepared)
             }
             Request::Session(request) => {
@@ -148,7 +148,7 @@ impl Unit<'_> {
                     preview: walked.preview,
                     base: scratch.settings.project_root.clone(),
                     phase: (walked.phase, walked.round),
-                    _ground: None,
+                    own_ground: None,
                     _scratch: Some(scratch),
                 })
             }
@@ -156,10 +156,9 @@ impl Unit<'_> {
     }
 
     fn build_document(&self, input: &Input, ground: &Ground) -> Result<Prepared, String> {
-        let build = || self.build_once(input, ground);
-        let built = build()?;
+        let built = self.build_once(input, ground)?;
         let preview = self.case.asserts.iter().any(Assertion::needs_preview);
-        let preview = if preview { Some(build()?.prompt.full_prompt()) } else { None };
+        let preview = if preview { Some(self.build_once(input, ground)?.prompt.full_prompt()) } else { None };
         let needs_payload = self.case.asserts.iter().any(Assertion::is_about_reply);
         let payload = if needs_payload { built.payload() } else { Payload::default() };
         Ok(Prepared {
@@ -172,7 +171,7 @@ impl Unit<'_> {
             base: ground.settings.project_root.clone(),
             phase: (built.prompt.mode().to_owned(), 1),
             built,
-            _ground: None,
+            own_ground: None,
             _scratch: None,
         })
     }

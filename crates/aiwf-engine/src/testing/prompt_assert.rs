@@ -8,10 +8,13 @@ use super::golden;
 use super::lint::lint;
 use super::subject::{PromptSubject, share};
 
+/// Reads a golden file, for the whole prompt or a section.
+pub(crate) type ReadGolden<'a> = dyn Fn(Option<&str>) -> Result<Option<String>, String> + 'a;
+
 /// What an assertion on a prompt needs beside it.
 pub(crate) struct PromptContext<'a> {
     /// The stored text of a golden file, for the whole prompt or a section; `None` if there is none.
-    pub(crate) golden: &'a dyn Fn(Option<&str>) -> Result<Option<String>, String>,
+    pub(crate) golden: &'a ReadGolden<'a>,
     /// What so many tokens cost with a model, in dollars; `None` if its price is not known.
     pub(crate) input_cost: &'a dyn Fn(&str, u64) -> Option<f64>,
 }

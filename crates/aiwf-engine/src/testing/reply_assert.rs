@@ -2,6 +2,8 @@
 //!
 //! Those that apply edits, run programs or ask a judge are in `reply_effects.rs`.
 
+use std::fmt::Write as _;
+
 use aiwf_reply::{
     EditKind, JsonSchema, MetaVerdict, Parser, parse_edits, parse_fenced_files, parse_file_markers,
     parse_front_matter, parse_review_meta, parse_task_status, parse_tool_calls, parse_verdict_tag,
@@ -38,13 +40,12 @@ pub(crate) fn check_reply(
         }
         ReplyCheck::ContainsAny(texts) => {
             let texts = resolved(texts, read)?;
-            match texts.iter().find(|wanted| text.contains(wanted.as_str())) {
-                Some(wanted) => Finding::new(true, format!("the reply contains {}", quoted(wanted))),
-                None => {
-                    let all = texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
-                    Finding::new(false, format!("the reply contains none of {all}"))
-                }
-            }
+            let found = texts.iter().find(|wanted| text.contains(wanted.as_str()));
+            let message = found.map_or_else(
+                || format!("the reply contains none of {}", all_quoted(&texts)),
+                |found| format!("the reply contains {}", quoted(found)),
+            );
+            Finding::new(found.is_some(), message)
         }
         ReplyCheck::Matches(regex) => {
             let holds = regex.is_match(text);
@@ -139,13 +140,16 @@ fn resolved(texts: &[TextFrom], read: &ReadBeside<'_>) -> Result<Vec<String>, St
 }
 
 fn contains_all(texts: &[String], contains: impl Fn(&str) -> bool) -> Finding {
-    match texts.iter().find(|wanted| !contains(wanted)) {
-        Some(missing) => Finding::new(false, format!("the reply does not contain {}", quoted(missing))),
-        None => {
-            let all = texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
-            Finding::new(true, format!("the reply contains {all}"))
-        }
-    }
+    let missing = texts.iter().find(|wanted| !contains(wanted));
+    let message = missing.map_or_else(
+        || format!("the reply contains {}", all_quoted(texts)),
+        |missing| format!("the reply does not contain {}", quoted(missing)),
+    );
+    Finding::new(missing.is_none(), message)
+}
+
+fn all_quoted(texts: &[String]) -> String {
+    texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")
 }
 
 /// The JSON of a reply: the whole of it, or the only fenced block.
@@ -186,7 +190,8 @@ fn parses_as(parser: Parser, text: &str, max_problems: u64) -> Finding {
     let noun = if problems.len() == 1 { "problem" } else { "problems" };
     let mut message = format!("parsed as {parser}: {} {noun}", problems.len());
     if let Some(first) = problems.first() {
-        message.push_str(&format!(", first: {first}"));
+        // Writing to a string does not fail.
+        let _ = write!(message, ", first: {first}");
     }
     Finding::new(holds, message)
 }

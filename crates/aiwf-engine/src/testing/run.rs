@@ -1,6 +1,7 @@
 //! Runs the test cases of files: finds them, makes one unit of each case, receiver, format, variant and repetition, and
 //! runs them on several threads.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -332,9 +333,9 @@ fn limit(config: &mut Config, budget: &RunBudget) {
             *old = Some(Sourced { value: new, origin: flag });
         }
     };
-    lower(&mut config.budget.max_calls, budget.max_calls);
-    lower(&mut config.budget.max_tokens, budget.max_tokens);
-    if let Some(new) = budget.max_cost
+    lower(&mut config.budget.max_calls, budget.calls);
+    lower(&mut config.budget.max_tokens, budget.tokens);
+    if let Some(new) = budget.cost
         && config.budget.max_cost.as_ref().is_none_or(|old| new < old.value)
     {
         config.budget.max_cost = Some(Sourced { value: new, origin: flag });
@@ -413,7 +414,8 @@ fn fingerprint(roots: &[PathBuf]) -> String {
             };
             let Ok(metadata) = entry.metadata() else { continue };
             let changed_at = metadata.modified().ok();
-            text.push_str(&format!("{}\0{}\0{changed_at:?}\n", entry.path().display(), metadata.len()));
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{}\0{}\0{changed_at:?}", entry.path().display(), metadata.len());
         }
     }
     aiwf_store::sha256_hex(text.as_bytes())

@@ -32,13 +32,11 @@ pub(crate) enum Receiver {
 impl Shape {
     /// A receiver by its name; `None` if it is neither a provider nor a capability.
     pub(crate) fn named(name: &str, config: &Config) -> Option<Self> {
-        let receiver = match capability(name) {
-            Some(capability) => capability,
-            None => {
-                providers::refuse_unknown(name, config, String::new).ok()?;
-                Receiver::Provider
-            }
-        };
+        let capability = capability(name);
+        if capability.is_none() {
+            providers::refuse_unknown(name, config, String::new).ok()?;
+        }
+        let receiver = capability.unwrap_or(Receiver::Provider);
         Some(Self { name: name.to_owned(), receiver })
     }
 

@@ -298,7 +298,23 @@ impl Unit<'_> {
                 let finding = effects::run(command, *timeout, &self.place.directory, &input, stop);
                 Ok(result_of(assert, finding.map_err(held)?))
             }
-            _ => Err((TestOutcome::Error, "it needs nothing but the reply".to_owned())),
+            ReplyCheck::Contains(_)
+            | ReplyCheck::IContains(_)
+            | ReplyCheck::ContainsAny(_)
+            | ReplyCheck::Matches(_)
+            | ReplyCheck::Equals(_)
+            | ReplyCheck::StartsWith(_)
+            | ReplyCheck::IsJson
+            | ReplyCheck::JsonSchema(_)
+            | ReplyCheck::ParsesAs { .. }
+            | ReplyCheck::Verdict(_)
+            | ReplyCheck::Files(_)
+            | ReplyCheck::Tokens(_)
+            | ReplyCheck::Cost(_)
+            | ReplyCheck::Latency(_)
+            | ReplyCheck::Similar { .. } => {
+                Err((TestOutcome::Error, "it needs nothing but the reply".to_owned()))
+            }
         }
     }
 

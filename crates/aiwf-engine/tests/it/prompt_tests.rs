@@ -1,9 +1,11 @@
 //! Tests of prompts and replies as a program that embeds the engine runs them: a case of a file, the report, and that
 //! looking writes nothing.
 
+#![expect(clippy::disallowed_methods, reason = "a test puts a link where golden files would be")]
+
 use std::path::PathBuf;
 
-use aiwf_engine::{AgreementKind, TestError, TestOptions, TestOutcome, TestReport};
+use aiwf_engine::{AgreementKind, TestError, TestOptions, TestOutcome, TestReport, TestResult};
 
 use crate::fake_provider::{FakeProvider, Turn};
 use crate::scene::{Scene, model_table, tree};
@@ -33,7 +35,7 @@ fn update(scene: &Scene) {
 /// The only failure of a run.
 #[track_caller]
 fn failure(report: &TestReport) -> (TestOutcome, Option<&str>, &str) {
-    let failures: Vec<_> = report.results.iter().flat_map(|result| result.failures()).collect();
+    let failures: Vec<_> = report.results.iter().flat_map(TestResult::failures).collect();
     assert_eq!(failures.len(), 1, "{:#?}", report.results);
     (failures[0].outcome, failures[0].section.as_deref(), &failures[0].message)
 }
@@ -41,7 +43,7 @@ fn failure(report: &TestReport) -> (TestOutcome, Option<&str>, &str) {
 #[track_caller]
 fn passes(scene: &Scene) {
     let report = run(scene);
-    let failures: Vec<_> = report.results.iter().flat_map(|result| result.failures()).collect();
+    let failures: Vec<_> = report.results.iter().flat_map(TestResult::failures).collect();
     assert!(report.is_passed() && failures.is_empty() && report.counts.passed > 0, "{:#?}", report.results);
 }
 
@@ -269,11 +271,8 @@ fn paths_of_a_test_file_stay_in_its_project() {
         );
         let scene = scene(&cases);
         scene.write(&scene.world().join("secret.md").display().to_string(), "x");
-        let (outcome, _, message) = {
-            let report = run(&scene);
-            let one = failure(&report);
-            (one.0, (), one.2.to_owned())
-        };
+        let report = run(&scene);
+        let (outcome, _, message) = failure(&report);
         assert_eq!(outcome, TestOutcome::Error);
         assert!(message.contains("leads out of"), "{message}");
     }

@@ -12,12 +12,14 @@ use clap::Args;
 
 use super::adopt::ask;
 use crate::call_args::stop_on_signals;
+use crate::call_progress;
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct TestArgs {
     /// Test files, or directories with tests [default: the project].
     #[arg(value_name = "PATH")]
@@ -52,8 +54,8 @@ pub(crate) struct TestArgs {
     /// Agree to the programs that these test files run, and remember it.
     #[arg(long, help_heading = "Replies")]
     trust_programs: bool,
-    /// Write the results as JUnit XML.
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    /// Write the results as `JUnit` XML.
+    #[arg(long, help = "Write the results as JUnit XML", value_name = "FILE", help_heading = "Reports")]
     junit: Option<PathBuf>,
     /// Print an annotation for GitHub for each failure.
     #[arg(long, help_heading = "Reports")]
@@ -88,6 +90,7 @@ pub(crate) fn run(args: &TestArgs, engine: &Engine, output: &Output<'_>) -> Resu
     let options = args.options();
     let stop = stop_on_signals();
     let engine = engine.clone().stopped_by(stop.clone());
+    let engine = if args.live { engine.watched_by(call_progress::line()) } else { engine };
     agree(args, &engine, &options, output)?;
     loop {
         let seen = engine.test_fingerprint(&options)?;
@@ -115,10 +118,16 @@ fn agree(
     options: &TestOptions,
     output: &Output<'_>,
 ) -> Result<(), Failure> {
+    let mut is_held = false;
     for program in engine.test_programs(options)? {
         if args.trust_programs || ask(&shown(&program), "Agree to exactly this?", output) {
             engine.agree(&program)?;
+        } else {
+            is_held = true;
         }
+    }
+    if is_held {
+        output::note("agree to programs of tests with `--trust-programs`\n");
     }
     Ok(())
 }

@@ -29,10 +29,42 @@ fn tested() -> TestProject {
 #[test]
 fn failures_come_first_with_file_line_section_and_diff() {
     let project = tested();
-    assert_snapshot!(project.run("test --update"), @"");
+    assert_snapshot!(project.run("test --update"), @"
+    --- stdout
+    ok        the plan                                        none
+    wrote .aiwf/tests/goldens/the-plan.none.text
+
+    1 passed
+    --- exit code 0
+    ");
     project.write(".aiwf/templates/system/BASE-plan.md", "Plan badly.\n");
-    assert_snapshot!(project.run("test"), @"");
-    assert_snapshot!(project.run("test --github --filter plan"), @"");
+    assert_snapshot!(project.run("test"), @"
+    --- stdout
+    FAILED  the plan  (none, text)
+      .aiwf/tests/plan.toml:9  golden: section `system-template` changed
+        @@ -1 +1 @@
+        -Plan well.
+        +Plan badly.
+
+    FAILED    the plan                                        none
+
+    0 passed, 1 failed
+    --- exit code 1
+    ");
+    assert_snapshot!(project.run("test --github --filter plan"), @"
+    --- stdout
+    FAILED  the plan  (none, text)
+      .aiwf/tests/plan.toml:9  golden: section `system-template` changed
+        @@ -1 +1 @@
+        -Plan well.
+        +Plan badly.
+
+    FAILED    the plan                                        none
+
+    0 passed, 1 failed
+    ::error file=.aiwf/tests/plan.toml,line=9,title=the plan (none)::golden: section `system-template` changed%0A@@ -1 +1 @@%0A-Plan well.%0A+Plan badly.%0A
+    --- exit code 1
+    ");
 }
 
 #[test]
@@ -47,7 +79,16 @@ fn results_are_json_and_junit() {
     project.run("test --junit results.xml");
     let xml = String::from_utf8(project.read("results.xml")).unwrap();
     let times = regex_lite::Regex::new("time=\"[0-9.]+\"").unwrap();
-    assert_snapshot!(times.replace_all(&xml, "time=\"T\""), @"");
+    assert_snapshot!(times.replace_all(&xml, "time=\"T\""), @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites>
+      <testsuite name=".aiwf/tests/plan.toml" tests="1" failures="1" errors="0" skipped="0" time="T">
+        <testcase name="the plan [none, text]" classname=".aiwf/tests/plan.toml" file=".aiwf/tests/plan.toml" line="3" time="T">
+          <failure type="golden" message="section `system-template` changed">.aiwf/tests/plan.toml:9&#10;@@ -1 +1 @@&#10;-Plan well.&#10;+Plan &quot;badly&quot; &amp; &lt;fast&gt;.&#10;</failure>
+        </testcase>
+      </testsuite>
+    </testsuites>
+    "#);
 }
 
 #[test]
@@ -55,16 +96,55 @@ fn a_program_of_a_test_needs_consent_that_a_flag_gives() {
     let case = "[[case]]\nname = \"a\"\nrecipe = \"change\"\ndocument = { instructions = \"x\" }\nfor = [\"none\"]\nreply = \"r.md\"\n\
         [[case.assert]]\ntype = \"run\"\nvalue = \"true\"\n";
     let project = project().file(".aiwf/tests/a.toml", case).file(".aiwf/tests/r.md", "yes\n");
-    assert_snapshot!(project.run("test"), @"");
-    assert_snapshot!(project.run("test --trust-programs"), @"");
-    assert_snapshot!(project.run("trust remove test true"), @"");
+    assert_snapshot!(project.run("test"), @"
+    --- stdout
+    ERROR  a  (none, xml)
+      .aiwf/tests/a.toml:8  run: you have not agreed to the program `true`
+
+    ERROR     a                                               none
+
+    0 passed, 1 with errors
+    --- stderr
+    agree to programs of tests with `--trust-programs`
+    --- exit code 1
+    ");
+    assert_snapshot!(project.run("test --trust-programs"), @"
+    --- stdout
+    ok        a                                               none
+
+    1 passed
+    --- exit code 0
+    ");
+    assert_snapshot!(project.run("trust remove test true"), @"
+    --- stdout
+    removed test true
+    --- exit code 0
+    ");
 }
 
 #[test]
 fn nothing_to_test_and_wrong_flags_are_errors() {
-    assert_snapshot!(project().run("test"), @"");
-    assert_snapshot!(project().run("test --record-missing"), @"");
-    assert_snapshot!(tested().run("test --min-pass 2"), @"");
+    assert_snapshot!(project().run("test"), @"
+    --- stderr
+    error: there are no tests in `[project]`
+
+    hint: write cases to `.aiwf/tests/NAME.toml`, or name a profile, a flow, a package or a test file
+    --- exit code 1
+    ");
+    assert_snapshot!(project().run("test --record-missing"), @"
+    --- stderr
+    error: missing `--live`
+
+    hint: write it like `aiwf test`; `aiwf test --help` shows more
+    --- exit code 2
+    ");
+    assert_snapshot!(tested().run("test --min-pass 2"), @"
+    --- stderr
+    error: `2` is not valid for `--min-pass`: expected a share from 0 to 1, such as 0.9
+
+    hint: `aiwf test --help` shows its usage
+    --- exit code 2
+    ");
 }
 
 #[test]
@@ -75,14 +155,19 @@ fn a_provider_that_fails_is_exit_code_4() {
     let project = project()
         .file(
             "~/.aiwf/config.toml",
-            "[providers.broken]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"exit 3\"]\n",
+            "[providers.broken]\ntype = \"command\"\nargv = [\"/bin/sh\", \"-c\", \"exit 3\"]\n",
         )
         .file(".aiwf/templates/system/BASE-plan.md", "Plan well.\n")
         .file(".aiwf/tests/plan.toml", cases);
-    assert_snapshot!(project.run("test"), @"");
-    let printed = project.run("test --live").to_string();
-    assert!(printed.contains("exit code 4"), "{printed}");
-    assert!(printed.contains("PROVIDER  the plan"), "{printed}");
+    assert_snapshot!(project.run("test"), @"
+    --- stdout
+    ok        the plan                                        broken
+
+    1 passed
+    1 assertion not checked: there is no reply, and `--live` asks for one
+    --- exit code 0
+    ");
+    assert_snapshot!(project.run("test --live"), @"");
 }
 
 #[test]
@@ -105,6 +190,7 @@ fn the_tests_of_shipped_profiles_and_flows_pass() {
 fn watching_runs_again_when_a_template_changes() {
     let project = tested();
     project.run("test --update");
+    project.write("out.txt", "");
     let out = project.path("out.txt");
     let watching = project.command("test --watch").stdout_to(&out).spawn();
     let printed = || std::fs::read_to_string(&out).unwrap_or_default();
@@ -112,5 +198,6 @@ fn watching_runs_again_when_a_template_changes() {
     project.write(".aiwf/templates/system/BASE-plan.md", "Plan badly.\n");
     eventually("the second run", || printed().contains("0 passed, 1 failed"));
     watching.signal("INT");
-    watching.wait();
+    let ended = watching.wait();
+    assert_eq!(ended.exit_code(), 1, "{ended}");
 }

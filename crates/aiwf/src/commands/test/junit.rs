@@ -1,4 +1,4 @@
-//! Results as JUnit XML: a suite for each file, a failure for each assertion that does not hold, an error for what could
+//! Results as `JUnit` XML: a suite for each file, a failure for each assertion that does not hold, an error for what could
 //! not be checked.
 
 use std::fmt::Write as _;

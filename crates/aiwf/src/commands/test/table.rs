@@ -129,17 +129,18 @@ fn line(out: &mut impl Write, name: &str, results: &[&TestResult], width: usize)
 }
 
 const ABOUT_WIDTH: usize = 22;
+/// The width of a number in the table of variants.
+const NUMBER: usize = 11;
 
 /// The variants of a matrix next to each other.
 fn variants(out: &mut impl Write, report: &TestReport, width: usize) -> io::Result<()> {
     if report.variants.is_empty() {
         return Ok(());
     }
-    const NUMBER: usize = 11;
     let room = width.saturating_sub(5 * (NUMBER + 1)).max(12);
     let row = |name: &str, cells: [String; 5]| {
-        let cells: String = cells.iter().map(|cell| format!(" {:>NUMBER$}", cut(cell, NUMBER))).collect();
-        format!("{}{cells}", padded(&cut(name, room), room))
+        let cells: Vec<String> = cells.iter().map(|cell| format!("{:>NUMBER$}", cut(cell, NUMBER))).collect();
+        format!("{} {}", padded(&cut(name, room), room), cells.join(" "))
     };
     let heads = ["passed", "prompt", "reply", "cost", "latency"].map(str::to_owned);
     writeln!(out, "\n{}", row("variant", heads).trim_end())?;
