@@ -123,7 +123,7 @@ impl Unit<'_> {
                     None => Some(Ground::of_scratch(self.scratch(context)?)?),
                 };
                 let ground = own.as_ref().or(self.ground).ok_or("there is no project to build in")?;
-                let mut prepared = self.build_document(input, ground)?;
+                let mut prepared = self.build_document(input, ground, context)?;
                 prepared.own_ground = own;
                 Ok(prepared)
             }
@@ -155,14 +155,20 @@ impl Unit<'_> {
         }
     }
 
-    fn build_document(&self, input: &Input, ground: &Ground) -> Result<Prepared, String> {
-        let built = self.build_once(input, ground)?;
+    fn build_document(
+        &self,
+        input: &Input,
+        ground: &Ground,
+        context: &RunContext<'_>,
+    ) -> Result<Prepared, String> {
+        let built = self.build_once(input, ground, context)?;
         let preview = self.case.asserts.iter().any(Assertion::needs_preview);
-        let preview = if preview { Some(self.build_once(input, ground)?.prompt.full_prompt()) } else { None };
+        let preview =
+            if preview { Some(self.build_once(input, ground, context)?.prompt.full_prompt()) } else { None };
         let needs_payload = self.case.asserts.iter().any(Assertion::is_about_reply);
         let payload = if needs_payload { built.payload() } else { Payload::default() };
         Ok(Prepared {
-            tokenizer: self.tokenizer(&ground.config),
+            tokenizer: self.tokenizer(self.config(ground, context)),
             payload,
             order_name: built.prompt.recipe().as_str().to_owned(),
             ability: built.ability,
@@ -176,7 +182,7 @@ impl Unit<'_> {
         })
     }
 
-    fn build_once(&self, input: &Input, ground: &Ground) -> Result<Built, String> {
+    fn build_once(&self, input: &Input, ground: &Ground, context: &RunContext<'_>) -> Result<Built, String> {
         let Request::Document { recipe, .. } = &self.case.built else {
             return Err("the case builds no document".to_owned());
         };
@@ -197,9 +203,16 @@ impl Unit<'_> {
             tokenizer: self.case.tokenizer,
             ..BuildOptions::default()
         });
-        let receiver = Receiver { config: &ground.config, duty: Duty::Read, call: recipe.as_str() };
+        let receiver =
+            Receiver { config: self.config(ground, context), duty: Duty::Read, call: recipe.as_str() };
         let engine = Engine::new(ground.settings.clone());
         engine.build_for(document, &flags, &options, receiver, &|_| ()).map_err(|error| error.to_string())
+    }
+
+    /// The configuration that knows the receiver: the project's, or the user's for a provider that only the user has.
+    fn config<'c>(&self, ground: &'c Ground, context: &RunContext<'c>) -> &'c Config {
+        let is_known = |name| providers::refuse_unknown(name, &ground.config, String::new).is_ok();
+        if self.shape.provider().is_none_or(is_known) { &ground.config } else { context.config }
     }
 
     fn tokenizer(&self, config: &Config) -> Tokenizer {

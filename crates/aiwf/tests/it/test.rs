@@ -167,7 +167,16 @@ fn a_provider_that_fails_is_exit_code_4() {
     1 assertion not checked: there is no reply, and `--live` asks for one
     --- exit code 0
     ");
-    assert_snapshot!(project.run("test --live"), @"");
+    assert_snapshot!(project.run("test --live"), @"
+    --- stdout
+    PROVIDER  the plan  (broken, text)
+      .aiwf/tests/plan.toml:9  contains: `broken` failed: it ended with exit code 3
+
+    PROVIDER  the plan                                        broken
+
+    0 passed, 1 without an answer; 1 call
+    --- exit code 4
+    ");
 }
 
 #[test]
@@ -190,13 +199,14 @@ fn the_tests_of_shipped_profiles_and_flows_pass() {
 fn watching_runs_again_when_a_template_changes() {
     let project = tested();
     project.run("test --update");
-    project.write("out.txt", "");
-    let out = project.path("out.txt");
-    let watching = project.command("test --watch").stdout_to(&out).spawn();
-    let printed = || std::fs::read_to_string(&out).unwrap_or_default();
-    eventually("the first run", || printed().contains("1 passed"));
+    let watching = project.command("test --watch --junit results.xml").spawn();
+    let has = |text: &str| {
+        let xml = std::fs::read_to_string(project.path("results.xml"));
+        xml.is_ok_and(|xml| xml.contains(text))
+    };
+    eventually("the first run", || has("failures=\"0\""));
     project.write(".aiwf/templates/system/BASE-plan.md", "Plan badly.\n");
-    eventually("the second run", || printed().contains("0 passed, 1 failed"));
+    eventually("the second run", || has("failures=\"1\""));
     watching.signal("INT");
     let ended = watching.wait();
     assert_eq!(ended.exit_code(), 1, "{ended}");
