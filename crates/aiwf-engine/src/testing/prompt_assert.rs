@@ -287,8 +287,7 @@ fn no_paths(prompt: &PromptSubject) -> Finding {
 }
 
 /// Where people and systems keep files of their own; a route such as `/api/users` is no such place.
-const HOMES: [&str; 7] =
-    ["/home/", "/Users/", "/root/", "/tmp/", "/private/var/", "/var/folders/", ":\\Users\\"];
+const HOMES: [&str; 6] = ["/home/", "/Users/", "/tmp/", "/private/var/", "/var/folders/", ":\\Users\\"];
 
 fn names_home(line: &str) -> bool {
     HOMES.iter().any(|home| {

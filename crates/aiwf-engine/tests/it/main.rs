@@ -32,7 +32,7 @@ mod import;
 mod leaks;
 mod ledger;
 mod notifications;
-mod prompt_tests;
+mod prompt_cases;
 mod properties;
 mod real_setups;
 mod review;
