@@ -303,6 +303,12 @@ pub(crate) fn parse_case_file(text: &str) -> Result<CaseFile, Vec<CaseProblem>> 
                 continue;
             }
         };
+        if matches!(built, Request::Session(_)) && case.budget.is_some() {
+            wrong(line, "`budget` belongs to a case with `recipe`: a session has its own".to_owned());
+        }
+        for pattern in case.files.iter().filter(|pattern| leads_outside(pattern)) {
+            wrong(line, format!("`{pattern}` in `files` leads out of the project"));
+        }
         cases.push(Case {
             name,
             line,
@@ -392,6 +398,11 @@ impl Asked {
             _ => Err((None, "`recipe`, `profile` and `flow` exclude each other".to_owned())),
         }
     }
+}
+
+/// Whether a pattern, as written, may match files outside of the project.
+fn leads_outside(pattern: &str) -> bool {
+    pattern.starts_with(['/', '~', '\\']) || pattern.split(['/', '\\']).any(|part| part == "..")
 }
 
 /// A message about an unknown name, with the nearest known one.

@@ -75,6 +75,20 @@ fn what_is_wrong_is_named_with_its_line() {
 }
 
 #[test]
+fn patterns_of_files_stay_in_the_project_and_nothing_is_ignored() {
+    for pattern in ["/etc/passwd", "../x", "src/../../x", "~/x"] {
+        problems(
+            &format!("{CASE}files = [\"{pattern}\"]\n"),
+            &[(Some(2), &format!("`{pattern}` in `files` leads out of the project"))],
+        );
+    }
+    problems(
+        "[[case]]\nname = \"a\"\nflow = \"do\"\nrequest = \"x\"\nbudget = 5\n",
+        &[(Some(2), "`budget` belongs to a case with `recipe`: a session has its own")],
+    );
+}
+
+#[test]
 fn a_key_that_is_not_known_is_an_error() {
     let found = parse_case_file("[[case]]\nname = \"a\"\nrecipie = \"change\"\n").map(drop).unwrap_err();
     assert_eq!(found[0].line, Some(3));

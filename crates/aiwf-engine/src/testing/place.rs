@@ -188,9 +188,15 @@ fn of_children(directory: &Path) -> Vec<PathBuf> {
 
 fn toml_files(directory: &Path) -> Vec<PathBuf> {
     let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
-    let mut files: Vec<PathBuf> = entries(directory).filter(is_toml).filter(|path| path.is_file()).collect();
+    let mut files: Vec<PathBuf> =
+        entries(directory).filter(is_toml).filter(|path| is_own_file(path)).collect();
     files.sort();
     files
+}
+
+/// A link could lead to any file of the machine.
+fn is_own_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
 /// At most this many entries of a directory are looked at.

@@ -135,7 +135,8 @@ impl Unit<'_> {
                     ));
                 }
                 let scratch = self.scratch(context)?;
-                let walked = walk(&scratch, self.place, request, &self.shape, &self.scenario()?)?;
+                let walked =
+                    walk(&scratch, self.place, request, &self.case.files, &self.shape, &self.scenario()?)?;
                 let config = providers::load_config(&scratch.settings, &aiwf_config::Flags::default());
                 let config = config.map_err(|error| error.to_string())?;
                 Ok(Prepared {

@@ -53,6 +53,7 @@ pub(crate) fn walk(
     scratch: &Scratch,
     place: &CasePlace,
     request: &SessionRequest,
+    files: &[String],
     shape: &Shape,
     scenario: &Scenario,
 ) -> Result<Walked, String> {
@@ -85,6 +86,8 @@ pub(crate) fn walk(
             flow: known_name(flow, place),
             request: request.clone(),
             provider: Some(name),
+            // Every phase sees them; the file of the case keeps them in the project.
+            files: files.to_vec(),
             flags,
             ..NewRequest::default()
         }),

@@ -295,6 +295,15 @@ fn a_golden_file_behind_a_link_is_neither_read_nor_written_through() {
 }
 
 #[test]
+fn a_test_file_that_is_a_link_is_not_found() {
+    let scene = scene(CHANGE);
+    scene.write(&scene.world().join("other.toml").display().to_string(), CHANGE);
+    let link = scene.root().join(".aiwf/tests/link.toml");
+    std::os::unix::fs::symlink(scene.world().join("other.toml"), link).unwrap();
+    assert_eq!(scene.engine.test_files(&[]).unwrap(), [scene.root().join(FILE)]);
+}
+
+#[test]
 fn a_broken_file_is_an_error_and_the_others_run() {
     let scene = scene(CHANGE)
         .file(".aiwf/templates/system/BASE-plan.md", "x")
