@@ -23,20 +23,20 @@ const ROUNDS: usize = if cfg!(debug_assertions) { 1 } else { 5 };
 fn main() -> Result<(), Box<dyn Error>> {
     let scratch = tempfile::tempdir()?;
     let root = scratch.path();
-    let tests = root.join(".aiwf/tests");
-    std::fs::create_dir_all(&tests)?;
-    std::fs::write(tests.join("prompt.json"), document(PROMPT_BYTES).to_string())?;
-    std::fs::write(tests.join("many.toml"), cases())?;
+    let cases_dir = root.join(".aiwf/tests");
+    std::fs::create_dir_all(&cases_dir)?;
+    std::fs::write(cases_dir.join("prompt.json"), document(PROMPT_BYTES).to_string())?;
+    std::fs::write(cases_dir.join("many.toml"), cases())?;
     let environment = Environment { current_dir: root.to_owned(), ..Environment::default() };
     let engine = Engine::new(Settings::resolve(Some(root), environment)?);
 
-    let options = test(&tests.join("many.toml"));
+    let options = test(&cases_dir.join("many.toml"));
     let run = || -> Result<(), Box<dyn Error>> {
         let report = engine.test(&options, &|_| ())?;
         assert_eq!(report.counts.passed, N_CASES, "{:?}", report.results.first());
         Ok(())
     };
-    let json = std::fs::read_to_string(tests.join("prompt.json"))?;
+    let json = std::fs::read_to_string(cases_dir.join("prompt.json"))?;
     let build = || -> Result<(), Box<dyn Error>> {
         for _ in 0..N_CASES {
             let document = Document::from_json(Recipe::Change, &json)?;
@@ -52,16 +52,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         Ok(())
     };
-    let (mut test_s, mut build_s) = (f64::INFINITY, f64::INFINITY);
+    let (mut tested_s, mut built_s) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..ROUNDS {
-        build_s = build_s.min(timed(&build)?);
-        test_s = test_s.min(timed(&run)?);
+        built_s = built_s.min(timed(&build)?);
+        tested_s = tested_s.min(timed(&run)?);
     }
-    let once = golden(&engine, &tests, "once", GOLDEN_BYTES)?;
-    let twice = golden(&engine, &tests, "twice", 2 * GOLDEN_BYTES)?;
+    let once = golden(&engine, &cases_dir, "once", GOLDEN_BYTES)?;
+    let twice = golden(&engine, &cases_dir, "twice", 2 * GOLDEN_BYTES)?;
     println!(
         "{}",
-        serde_json::json!({ "test_s": test_s, "build_s": build_s, "golden_once_s": once, "golden_twice_s": twice })
+        serde_json::json!({ "test_s": tested_s, "build_s": built_s, "golden_once_s": once, "golden_twice_s": twice })
     );
     Ok(())
 }
@@ -104,11 +104,11 @@ fn cases() -> String {
 }
 
 /// The time to compare a prompt with a golden file that differs in its last section.
-fn golden(engine: &Engine, tests: &Path, name: &str, n_bytes: usize) -> Result<f64, Box<dyn Error>> {
-    let input = tests.join(format!("{name}.json"));
+fn golden(engine: &Engine, cases_dir: &Path, name: &str, n_bytes: usize) -> Result<f64, Box<dyn Error>> {
+    let input = cases_dir.join(format!("{name}.json"));
     let mut given = document(n_bytes);
     std::fs::write(&input, given.to_string())?;
-    let file = tests.join(format!("{name}.toml"));
+    let file = cases_dir.join(format!("{name}.toml"));
     let case = format!(
         "[[case]]\nname = \"{name}\"\nrecipe = \"change\"\ninput = \"{name}.json\"\nfor = [\"none\"]\n[[case.assert]]\ntype = \"golden\"\n"
     );
