@@ -56,6 +56,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "whole-session", run: sessions::whole },
     Bench { name: "do", run: repositories::whole },
     Bench { name: "edits", run: examples::edits },
+    Bench { name: "tests", run: examples::tests },
     Bench { name: "call", run: calls::call },
     Bench { name: "stream", run: calls::stream },
     Bench { name: "page", run: page::page },

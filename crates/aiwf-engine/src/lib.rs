@@ -18,6 +18,7 @@ mod notify;
 mod page_place;
 mod run;
 mod session;
+mod testing;
 mod trust;
 
 mod clock;
@@ -148,6 +149,11 @@ pub use session::{
     PromptSize, Reach, ReopenedReport, SeenGate, SelfRunning, SessionArtifact, SessionGlance, SessionPlace,
     SessionPreview, SessionReport, SessionSummary, SessionValues, StaleArtifact, UndoReport, UsageReport,
     Verified, VersionReport, event_texts,
+};
+pub use testing::test_error::TestError;
+pub use testing::{
+    AssertionResult, JudgeExchange, ReplyFacts, Spread, TestCounts, TestDrop, TestOptions, TestOutcome,
+    TestReport, TestResult, VariantSummary,
 };
 pub use trust::trust_error::TrustError;
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};

@@ -10,7 +10,7 @@ mod change;
 mod change_prompt;
 mod change_reply;
 mod change_report;
-mod changes;
+pub(crate) mod changes;
 mod checking;
 mod comment_text;
 mod comments;

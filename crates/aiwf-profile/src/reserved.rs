@@ -1,7 +1,7 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
 /// The commands of aiwf, and words reserved for future ones.
-pub const RESERVED_PROFILE_NAMES: [&str; 64] = [
+pub const RESERVED_PROFILE_NAMES: [&str; 65] = [
     "adopt",
     "agent",
     "aiwf",
@@ -56,6 +56,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 64] = [
     "status",
     "step",
     "template",
+    "test",
     "tool",
     "tools",
     "trust",

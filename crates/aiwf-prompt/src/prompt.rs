@@ -269,6 +269,48 @@ impl Prompt {
         messages
     }
 
+    /// The printed text with the owner of every byte: joined, the texts are [`Self::full_prompt`].
+    pub fn printed(&self) -> Vec<OwnedText> {
+        let messages = self.layout();
+        let is_json = self.style.format == Format::Messages;
+        let mut printed: Vec<OwnedText> = Vec::new();
+        for (index, message) in messages.iter().enumerate() {
+            let last = message.stretches.len().saturating_sub(1);
+            for (position, stretch) in message.stretches.iter().enumerate() {
+                let section = self.sections.get(stretch.owner.section);
+                // Without sections, the document's own element is all there is.
+                let id = section.map_or("prompt", |section| section.id.as_str());
+                let mut text = String::new();
+                if is_json {
+                    if position == 0 {
+                        text.push_str(if index == 0 { "[\n" } else { ",\n" });
+                        text.push_str(&message_head(message.role));
+                        text.push('"');
+                    }
+                    stretch.pieces().for_each(|piece| push_escaped(&mut text, piece));
+                    if position == last {
+                        text.push_str(MESSAGE_END);
+                        text.push_str(if index + 1 == messages.len() { "\n]" } else { "" });
+                    }
+                } else {
+                    stretch.printed().for_each(|piece| text.push_str(piece));
+                }
+                match printed.last_mut() {
+                    Some(before) if before.section == id && before.role == message.role => {
+                        before.text.push_str(&text);
+                    }
+                    _ => printed.push(OwnedText {
+                        section: id.to_owned(),
+                        source: section.map(|section| section.source.to_string()).unwrap_or_default(),
+                        role: message.role,
+                        text,
+                    }),
+                }
+            }
+        }
+        printed
+    }
+
     /// The payload as messages, whatever the format.
     pub fn messages(&self) -> Vec<Message> {
         self.layout()
@@ -714,9 +756,23 @@ fn write_messages(messages: &[MessageLayout<'_>], out: &mut impl Write) -> io::R
         if index > 0 {
             out.write_all(b",\n")?;
         }
-        write!(out, "  {{\n    \"role\": \"{}\",\n    \"content\": ", message.role.as_str())?;
+        out.write_all(message_head(message.role).as_bytes())?;
         serde_json::to_writer(&mut *out, &text_of(message))?;
         out.write_all(b"\n  }")?;
     }
     out.write_all(b"\n]")
+}
+
+/// What stands before the content of a message in the JSON array.
+fn message_head(role: Role) -> String {
+    format!("  {{\n    \"role\": \"{}\",\n    \"content\": ", role.as_str())
+}
+
+/// What follows the escaped content of a message.
+const MESSAGE_END: &str = "\"\n  }";
+
+/// Appends a piece of a JSON string. Characters are escaped one by one, so pieces together are the whole.
+fn push_escaped(text: &mut String, piece: &str) {
+    let quoted = serde_json::to_string(piece).unwrap_or_default();
+    text.push_str(quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default());
 }

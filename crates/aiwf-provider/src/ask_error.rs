@@ -49,12 +49,14 @@ impl Wait {
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The request was never recorded.
-    #[error("no recording answers this request{}", near(nearest.as_deref(), differs.as_deref()))]
+    #[error("no recording answers this request{}", near(nearest.as_deref(), differs.as_deref(), *at_byte))]
     NotRecorded {
         /// The recording that is most alike.
         nearest: Option<String>,
         /// The first section that differs from it.
         differs: Option<String>,
+        /// Where in that section, if the recording has its text.
+        at_byte: Option<usize>,
     },
     /// A recorded call changes a file that is another one now.
     #[error("recording `{recording}` changes `{path}`, which differs from the recorded file")]
@@ -225,10 +227,11 @@ pub enum AskError {
     Sink(std::io::Error),
 }
 
-fn near(nearest: Option<&str>, differs: Option<&str>) -> String {
+fn near(nearest: Option<&str>, differs: Option<&str>, at_byte: Option<usize>) -> String {
     match (nearest, differs) {
         (Some(nearest), Some(differs)) => {
-            format!("\n  nearest: `{nearest}`; the first section that differs is `{differs}`")
+            let at = at_byte.map(|at| format!(", from byte {at} on")).unwrap_or_default();
+            format!("\n  nearest: `{nearest}`; the first section that differs is `{differs}`{at}")
         }
         (Some(nearest), None) => format!("\n  nearest: `{nearest}`"),
         (None, _) => String::new(),

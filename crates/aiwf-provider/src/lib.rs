@@ -42,7 +42,7 @@ pub use payload::{AttachedFile, Payload, PayloadMessage, SectionHash, ToolSpec, 
 pub use prices::{ListPrice, list_price};
 pub use provider_setting::{BaseUrl, KeySource, ProviderSetting, ReplySource, Secret, Timeouts};
 pub use recorded_files::ChangedFiles;
-pub use replay::{Answered, Cassette, RecordedCapability};
+pub use replay::{Answered, Cassette, RecordedCapability, RecordedReply};
 pub use shared_text::SharedText;
 pub use sink::{Progress, Sink, TextSink};
 

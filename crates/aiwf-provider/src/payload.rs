@@ -236,6 +236,16 @@ impl Payload {
         n_bytes + n_bytes / 8
     }
 
+    /// The text of each of `sections`, in their order, with the session's id replaced.
+    pub(crate) fn section_texts(&self) -> Vec<String> {
+        let blocks = self.system.iter().chain(self.messages.iter().flat_map(|message| &message.blocks));
+        let text = |block: &String| match self.session_id.as_deref().filter(|id| !id.is_empty()) {
+            Some(id) => block.replace(id, ANY_SESSION),
+            None => block.clone(),
+        };
+        blocks.map(text).collect()
+    }
+
     fn form(&self) -> Canonical<'_> {
         let messages = self.messages.iter().map(|message| Said {
             role: message.role.as_str(),

@@ -31,6 +31,9 @@ pub(crate) struct Recording {
     pub(crate) capability: Option<RecordedCapability>,
     /// What the prompt was made of.
     pub(crate) sections: Vec<SectionHash>,
+    /// The text of each section, where a miss is to say which byte differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) texts: Option<Vec<String>>,
     /// The answer, as it came.
     pub(crate) reply: String,
     /// The tools the model wanted used.
@@ -84,6 +87,23 @@ pub struct Answered<'a> {
     pub reply: &'a Reply,
     /// What the agent changed, when it might write to its directory.
     pub changes: Option<ChangedFiles<'a>>,
+    /// Whether the text of each section is kept beside its hash.
+    pub keeps_texts: bool,
+}
+
+/// A recorded answer.
+#[derive(Clone, Debug)]
+pub struct RecordedReply {
+    /// The name of the recording.
+    pub name: String,
+    /// Who answered.
+    pub provider: String,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// The text, as it came.
+    pub text: String,
+    /// What it used.
+    pub usage: Option<Usage>,
 }
 
 /// A directory of recordings.
@@ -92,9 +112,10 @@ pub struct Cassette {
     directory: PathBuf,
 }
 
-/// The format of recordings without changes of files, and of those with them.
+/// The format of recordings without changes of files, of those with them, and of those with texts.
 const VERSION: u32 = 1;
 const VERSION_WITH_CHANGES: u32 = 2;
+const VERSION_WITH_TEXTS: u32 = 3;
 
 impl Cassette {
     /// The recordings in a directory.
@@ -109,12 +130,17 @@ impl Cassette {
         let changes =
             answered.changes.map(|changes| recorded_files::record(&self.directory, changes)).transpose()?;
         let recording = Recording {
-            version: if changes.is_some() { VERSION_WITH_CHANGES } else { VERSION },
+            version: match (answered.keeps_texts, changes.is_some()) {
+                (true, _) => VERSION_WITH_TEXTS,
+                (false, true) => VERSION_WITH_CHANGES,
+                (false, false) => VERSION,
+            },
             name: name.to_owned(),
             key: payload.key(),
             provider: answered.provider.to_owned(),
             capability: answered.capability,
             sections: payload.sections.iter().map(comparable).collect(),
+            texts: answered.keeps_texts.then(|| payload.section_texts()),
             reply: answered.text.to_owned(),
             tool_calls: answered.reply.tool_calls.clone(),
             model: answered.reply.model.clone(),
@@ -147,6 +173,21 @@ impl Cassette {
         recordings.iter().any(|recording| recording.changes.is_some())
     }
 
+    /// The recorded answer to a request; a miss names the nearest recording, and where it differs.
+    pub fn find(&self, payload: &Payload) -> Result<RecordedReply, AskError> {
+        let recordings = self.recordings()?;
+        let key = payload.key();
+        let found = recordings.iter().find(|recording| recording.key == key);
+        let found = found.ok_or_else(|| not_recorded(&recordings, payload))?;
+        Ok(RecordedReply {
+            name: found.name.clone(),
+            provider: found.provider.clone(),
+            model: found.model.clone(),
+            text: found.reply.clone(),
+            usage: found.usage.clone(),
+        })
+    }
+
     fn recordings(&self) -> Result<Vec<Recording>, AskError> {
         let unreadable = |message: String| AskError::Unreadable {
             directory: self.directory.display().to_string(),
@@ -175,7 +216,7 @@ fn read(path: &Path) -> Result<Recording, String> {
         .map_err(|error| format!("{}: {error}", name()))?;
     let recording: Recording =
         serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", name()))?;
-    if recording.version > VERSION_WITH_CHANGES {
+    if recording.version > VERSION_WITH_TEXTS {
         return Err(format!("{}: format {} is newer than this program", name(), recording.version));
     }
     Ok(recording)
@@ -227,11 +268,7 @@ impl Ask for Replay {
                 ..Reply::default()
             }));
         }
-        let nearest = recordings.iter().max_by_key(|recording| n_alike(recording, payload));
-        Err(AskError::NotRecorded {
-            nearest: nearest.map(|recording| recording.name.clone()),
-            differs: nearest.and_then(|recording| first_difference(recording, payload)),
-        })
+        Err(not_recorded(&recordings, payload))
     }
 
     fn check(&self) -> Vec<Check> {
@@ -240,6 +277,27 @@ impl Ask for Replay {
             Err(error) => Check::bad("recordings", error.to_string(), error.advice()),
         }]
     }
+}
+
+fn not_recorded(recordings: &[Recording], payload: &Payload) -> AskError {
+    let nearest = recordings.iter().max_by_key(|recording| n_alike(recording, payload));
+    let differs = nearest.and_then(|recording| first_difference(recording, payload));
+    AskError::NotRecorded {
+        nearest: nearest.map(|recording| recording.name.clone()),
+        at_byte: nearest.and_then(|recording| first_byte(recording, payload, differs.as_deref()?)),
+        differs,
+    }
+}
+
+/// The first byte in which a section differs from the recorded one of the same name.
+fn first_byte(recording: &Recording, payload: &Payload, section: &str) -> Option<usize> {
+    let text_of = |sections: &[SectionHash], texts: &[String]| {
+        sections.iter().zip(texts).find(|(known, _)| known.id == section).map(|(_, text)| text.clone())
+    };
+    let recorded = text_of(&recording.sections, recording.texts.as_deref()?)?;
+    let now = text_of(&payload.sections, &payload.section_texts())?;
+    let n_same = recorded.bytes().zip(now.bytes()).take_while(|(a, b)| a == b).count();
+    (recorded != now).then_some(n_same)
 }
 
 fn n_alike(recording: &Recording, payload: &Payload) -> usize {

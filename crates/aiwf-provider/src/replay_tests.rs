@@ -52,6 +52,7 @@ fn record(cassette: &Cassette, payload: &Payload, reply: &Reply) {
         text: "the plan",
         reply,
         changes: None,
+        keeps_texts: false,
     };
     cassette.record(payload, answered).unwrap();
 }
@@ -109,6 +110,7 @@ fn a_call_that_may_write_makes_the_changes_that_were_recorded() {
         text: "done",
         reply: &Reply::default(),
         changes: Some(ChangedFiles { directory: &recorded, files: &files }),
+        keeps_texts: false,
     };
     let payload = payload("s", "do it");
     cassette.record(&payload, answered).unwrap();

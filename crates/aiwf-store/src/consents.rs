@@ -23,6 +23,8 @@ pub enum ConsentKind {
     Flow,
     /// The command of a check.
     Check,
+    /// A program that a test case runs.
+    Test,
 }
 
 impl ConsentKind {
@@ -33,6 +35,7 @@ impl ConsentKind {
             Self::Server => "server",
             Self::Flow => "flow",
             Self::Check => "check",
+            Self::Test => "test",
         }
     }
 }

@@ -258,7 +258,7 @@ pub(crate) fn agreeing(engine: Engine, trusts_servers: bool) -> Engine {
 }
 
 /// Ctrl-C ends the call under way; a second one ends the program.
-fn stop_on_signals() -> Stop {
+pub(crate) fn stop_on_signals() -> Stop {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // The order matters: the second signal finds the flag set. Without handlers, a signal ends the program.

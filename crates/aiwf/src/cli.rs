@@ -31,6 +31,7 @@ use crate::commands::reply::ReplyCommand;
 use crate::commands::rm::RmArgs;
 use crate::commands::session::SessionCommand;
 use crate::commands::template::TemplateCommand;
+use crate::commands::test::TestArgs;
 use crate::commands::tools::ToolsCommand;
 use crate::commands::trust::TrustCommand;
 use crate::commands::ui::UiArgs;
@@ -192,6 +193,11 @@ lean_twin! {
             after_help = "Example: aiwf prompt preview change --phase plan --instructions 'Add login'"
         )]
         Prompt(CommandGroup<PromptCommand>),
+        /// Test prompts and replies against the cases of this project.
+        #[command(
+            after_help = "Examples:\n  aiwf test\n  aiwf test --update\n  aiwf test profiles/our-service --filter review\n  aiwf test --live --repeat 5 --min-pass 0.8"
+        )]
+        Test(TestArgs),
         /// List, show and check system templates.
         #[command(after_help = "Example: aiwf template show claude plan")]
         Template(CommandGroup<TemplateCommand>),
@@ -318,6 +324,7 @@ impl Command {
     pub(crate) fn uses_config(&self) -> bool {
         match self {
             Self::Prompt(_)
+            | Self::Test(_)
             | Self::Tools(_)
             | Self::Change(_)
             | Self::Flow(_)
@@ -354,6 +361,7 @@ impl Command {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Prompt(command) => command.name(),
+            Self::Test(_) => "test",
             Self::Template(command) => command.name(),
             Self::Reply(command) => command.name(),
             Self::Tools(command) => command.name(),

@@ -28,7 +28,7 @@ pub(crate) const GROUPS: [Group; 5] = [
         title: "Inspect",
         commands: &["ui", "status", "list", "show", "preview", "diff", "events", "cache", "verify"],
     },
-    Group { title: "Build", commands: &["prompt", "template", "reply", "profile", "package"] },
+    Group { title: "Build", commands: &["prompt", "test", "template", "reply", "profile", "package"] },
     Group {
         title: "Set up",
         commands: &[
@@ -109,6 +109,6 @@ mod tests {
     const VERBS: &[&str] = &[
         "Approve", "Assign", "Build", "Cancel", "Change", "Chat", "Check", "Comment", "Connect", "Continue",
         "Copy", "Create", "Import", "List", "Parse", "Print", "Provide", "Reject", "Remove", "Reopen",
-        "Restore", "Review", "Run", "Send", "Serve", "Show", "Talk",
+        "Restore", "Review", "Run", "Send", "Serve", "Show", "Talk", "Test",
     ];
 }

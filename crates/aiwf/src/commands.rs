@@ -32,6 +32,7 @@ mod run_session;
 pub(crate) mod session;
 mod show;
 pub(crate) mod template;
+pub(crate) mod test;
 pub(crate) mod tools;
 pub(crate) mod trust;
 pub(crate) mod ui;
@@ -60,6 +61,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
     }
     match &cli.command {
         Command::Prompt(command) => prompt::run(command, &engine, output),
+        Command::Test(args) => test::run(args, &engine, output),
         Command::Template(command) => template::run(command, &engine, output),
         Command::Reply(command) => reply::run(command, &engine, output),
         Command::Tools(command) => tools::run(command, &engine, output),

@@ -13,7 +13,7 @@ use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
     CheckError, DiffError, EngineError, ImportError, IntegrateError, PackageToolError, RunError,
-    SessionError, TrustError, WorktreeError, tools_code,
+    SessionError, TestError, TrustError, WorktreeError, tools_code,
 };
 use aiwf_mcp::{AddressError, ServeError, TokenError};
 use aiwf_web::PageError;
@@ -280,6 +280,15 @@ impl From<CheckError> for Failure {
             failure.fields.insert("not_agreed", json!(names));
         }
         failure
+    }
+}
+
+impl From<TestError> for Failure {
+    fn from(error: TestError) -> Self {
+        if let TestError::Session(error) = error {
+            return Self::from(error);
+        }
+        Self::from_error(&error, error.code(), error.advice(), Exit::Refused)
     }
 }
 

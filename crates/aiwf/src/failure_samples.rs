@@ -58,6 +58,8 @@ mod config;
 mod packages;
 #[path = "failure_samples/store.rs"]
 mod store;
+#[path = "failure_samples/tests.rs"]
+mod tests;
 #[path = "failure_samples/trust.rs"]
 mod trust;
 #[path = "failure_samples/worktree.rs"]
@@ -93,6 +95,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("ToolRefusal", calls::tool_refusals()),
         ("TrustError", trust::trust_errors()),
         ("CheckError", checks::check_errors()),
+        ("TestError", tests::test_errors()),
         ("ImportError", bring::import_errors()),
         ("IntegrateError", bring::integrate_errors()),
         ("DiffError", compare::diff_errors()),

@@ -34,6 +34,16 @@ pub(super) fn edits(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     ])
 }
 
+/// 10,000 prompt cases against building their prompts, and twice the golden file against once.
+pub(super) fn tests(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
+    let keys = ["test_s", "build_s", "golden_once_s", "golden_twice_s"];
+    let [test, build, once, twice] = lab.example_numbers("aiwf-engine", "test_scaling", keys)?;
+    Ok(vec![
+        Row::of_times("10,000 prompt cases", &test, ("building the prompts", &build)).at_most(3.0),
+        Row::of_times("golden file of 4 MB", &twice, ("one of 2 MB", &once)).at_most(2.5),
+    ])
+}
+
 /// Fitting a conversation of 10,000 turns against a plain pass over the same list.
 pub(super) fn turns(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let [fit, pass] = lab.example_numbers("aiwf-prompt", "turns_scaling", ["fit_s", "pass_s"])?;

@@ -40,6 +40,12 @@ pub(crate) fn input_price(model: &str, config: &Config) -> Option<(Dollars, Doll
     price(model, config).map(|price| (price.input, price.cached_input))
 }
 
+/// What sending so many tokens costs with a model, in dollars; `None` if its price is not known.
+pub(crate) fn input_cost(model: &str, tokens: u64, config: &Config) -> Option<f64> {
+    let price = price(model, config)?;
+    Some(Dollars::of_tokens(tokens, price.input).as_f64())
+}
+
 /// The usage that the provider reports, with a computed cost if the price is known.
 pub(crate) fn usage(
     reported: Option<&aiwf_provider::Usage>,

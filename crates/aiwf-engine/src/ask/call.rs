@@ -215,6 +215,7 @@ impl Order {
             changes: changed
                 .as_deref()
                 .map(|files| ChangedFiles { directory: self.directory(engine), files }),
+            keeps_texts: engine.call_context().records_texts,
         };
         let cassette = Cassette::in_directory(directory.clone());
         cassette.record(&self.payload, answered).map_err(|error| AskError::Sink(io::Error::other(error)))

@@ -75,6 +75,8 @@ pub(crate) struct CallContext {
     /// What waits for usage limits go by.
     pub(crate) wait_clock: Arc<dyn WaitClock>,
     pub(crate) record: Option<PathBuf>,
+    /// Whether recordings have the text of each section.
+    pub(crate) records_texts: bool,
     /// Providers of the embedding program, by name.
     pub(crate) providers: BTreeMap<String, SharedProvider>,
     /// Configured providers that were opened.
@@ -107,6 +109,7 @@ impl Default for CallContext {
             stop: Stop::default(),
             wait_clock: Arc::new(SystemClock),
             record: None,
+            records_texts: false,
             providers: BTreeMap::new(),
             opened: OpenedProviders::default(),
             model: None,

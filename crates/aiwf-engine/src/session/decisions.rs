@@ -289,6 +289,7 @@ impl Engine {
                 text: reply,
                 reply: &Reply::default(),
                 changes: None,
+                keeps_texts: false,
             };
             let payload = session.payload()?;
             cassette.record(&payload, answered)?;

@@ -30,10 +30,12 @@ pub enum AgreementKind {
     Flow,
     /// A project's check.
     Check,
+    /// A program that a test case runs.
+    Test,
 }
 
 impl AgreementKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Session,
         Self::Change,
         Self::Run,
@@ -42,6 +44,7 @@ impl AgreementKind {
         Self::Server,
         Self::Flow,
         Self::Check,
+        Self::Test,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -54,6 +57,7 @@ impl AgreementKind {
             Self::Server => "server",
             Self::Flow => "flow",
             Self::Check => "check",
+            Self::Test => "test",
         }
     }
 
@@ -72,6 +76,7 @@ impl AgreementKind {
             ConsentKind::Server => Self::Server,
             ConsentKind::Flow => Self::Flow,
             ConsentKind::Check => Self::Check,
+            ConsentKind::Test => Self::Test,
         }
     }
 
@@ -82,6 +87,7 @@ impl AgreementKind {
             Self::Server => Some(ConsentKind::Server),
             Self::Flow => Some(ConsentKind::Flow),
             Self::Check => Some(ConsentKind::Check),
+            Self::Test => Some(ConsentKind::Test),
             Self::Session | Self::Change | Self::Run => None,
         }
     }
@@ -188,6 +194,11 @@ impl Engine {
                 let check = self.checks_of(&config)?.into_iter().find(|check| check.name == name);
                 let check = check.filter(|check| check.consent != CheckConsent::NotNeeded);
                 Ok(check.ok_or_else(|| nothing(format!("check `{name}`")))?.agreement(project))
+            }
+            AgreementKind::Test => {
+                let program = self.test_programs(&crate::TestOptions::default()).unwrap_or_default();
+                let program = program.into_iter().find(|one| one.name == name);
+                program.ok_or_else(|| nothing(format!("test program `{name}`")))
             }
             AgreementKind::Session | AgreementKind::Change | AgreementKind::Run => {
                 let adoption = self.adoption(name)?;

@@ -32,6 +32,7 @@ mod import;
 mod leaks;
 mod ledger;
 mod notifications;
+mod prompt_cases;
 mod prompt_diff;
 mod properties;
 mod real_setups;

@@ -132,6 +132,9 @@ proptest! {
                 prop_assert_eq!(preview.metadata, Some(prompt.metadata(&Tokenizer::Estimate)));
                 prop_assert_eq!(preview.sections, prompt.sections());
                 prop_assert_eq!(prompt.sha256(), Sha256Hex::of([preview.prompt.as_str()]));
+                let printed: String = prompt.printed().into_iter().map(|owned| owned.text).collect();
+                // An array without messages has no section that could own it.
+                prop_assert!(printed == preview.prompt || preview.prompt == "[]");
                 for most in [1, 7, usize::MAX] {
                     let mut writer = Stingy { written: Vec::new(), most };
                     prompt.write_to(&mut writer).unwrap();

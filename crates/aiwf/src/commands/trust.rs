@@ -24,7 +24,7 @@ pub(crate) enum TrustCommand {
         after_help = "Examples:\n  aiwf trust add provider our-agent\n  aiwf trust add project --yes\n  aiwf trust add server files"
     )]
     Add {
-        /// What to agree to: provider, project, server, flow, check, session, change or run.
+        /// What to agree to: provider, project, server, flow, check, test, session, change or run.
         #[arg(value_name = "KIND", value_parser = kind_parser())]
         kind: AgreementKind,
         /// Its name; not needed for `project`.
@@ -37,7 +37,7 @@ pub(crate) enum TrustCommand {
     /// Withdraw consent.
     #[command(after_help = "Example: aiwf trust remove provider our-agent")]
     Remove {
-        /// What was agreed to: provider, project, server, flow, check, session, change or run.
+        /// What was agreed to: provider, project, server, flow, check, test, session, change or run.
         #[arg(value_name = "KIND", value_parser = kind_parser())]
         kind: AgreementKind,
         /// Its name or the start of its hash; not needed for `project`.

@@ -26,8 +26,9 @@ pub(super) fn ask_errors() -> Vec<Sample> {
         |wait| AskError::TimedOut { provider: text("openai"), wait, after: Duration::from_secs(30) };
     every_variant!(AskError, shown, {
         NotRecorded => [
-            AskError::NotRecorded { nearest: None, differs: None },
-            AskError::NotRecorded { nearest: Some(text("1f2e.json")), differs: Some(text("task")) },
+            AskError::NotRecorded { nearest: None, differs: None, at_byte: None },
+            AskError::NotRecorded { nearest: Some(text("1f2e.json")), differs: Some(text("task")), at_byte: None },
+            AskError::NotRecorded { nearest: Some(text("1f2e.json")), differs: Some(text("task")), at_byte: Some(120) },
         ],
         FileDiffers => [AskError::FileDiffers { recording: text("implement-1"), path: text("src/list.py") }],
         Unreadable => [AskError::Unreadable {

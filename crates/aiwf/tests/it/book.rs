@@ -54,6 +54,7 @@ chapters! {
     fn scripting() => "scripting.md",
     fn security() => "security.md",
     fn standards() => "standards.md",
+    fn testing() => "testing.md",
     fn web_chat() => "web-chat.md",
     fn workflows() => "workflows.md" with workflow_stand_in,
 }

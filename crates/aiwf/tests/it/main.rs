@@ -72,6 +72,7 @@ mod template;
 mod template_memory;
 mod terminal;
 mod terminal_escapes;
+mod test;
 mod tool_loop;
 mod tools;
 mod trust;

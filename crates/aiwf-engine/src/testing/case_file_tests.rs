@@ -1,0 +1,143 @@
+use super::*;
+
+#[track_caller]
+fn problems(text: &str, expected: &[(Option<usize>, &str)]) {
+    let found = parse_case_file(text).map(drop).unwrap_err();
+    let found: Vec<(Option<usize>, &str)> =
+        found.iter().map(|problem| (problem.line, problem.message.as_str())).collect();
+    assert_eq!(found, expected);
+}
+
+const CASE: &str = "[[case]]\nname = \"a\"\nrecipe = \"change\"\ndocument = { instructions = \"x\" }\n";
+
+#[test]
+fn the_example_of_the_documentation_is_read() {
+    let file = parse_case_file(
+        r#"
+[[case]]
+name = "the review prompt carries plan and code"
+recipe = "session"
+input = "inputs/review.json"
+for = ["claude-code", "openai"]
+reply = "replies/review.md"
+[[case.assert]]
+type = "section.present"
+section = "approved-plan"
+[[case.assert]]
+type = "tokens.max"
+value = 4000
+[[case.assert]]
+type = "golden"
+[[case.assert]]
+type = "not_verdict"
+value = "FAIL"
+"#,
+    );
+    let file = file.unwrap();
+    let case = &file.cases[0];
+    assert_eq!((case.line, case.asserts.len()), (3, 4));
+    assert_eq!(case.asserts[3].line, 17);
+    assert!(case.asserts[3].is_negated && case.asserts[3].is_about_reply());
+    assert_eq!(case.reply, ReplyFrom::File("replies/review.md".to_owned()));
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_line() {
+    problems(
+        "[[case]]\nname = \"a\"\n",
+        &[(Some(2), "a case needs `recipe`, `profile` or `flow`: what is built")],
+    );
+    problems(
+        &format!("{CASE}[[case.assert]]\ntype = \"contain\"\nvalue = \"x\"\n"),
+        &[(Some(6), "unknown assertion `contain`; did you mean `contains`?")],
+    );
+    problems(
+        &format!("{CASE}[[case.assert]]\ntype = \"tokens.max\"\nvalue = \"many\"\n"),
+        &[(Some(6), "`tokens.max` needs a number of tokens as `value`")],
+    );
+    problems(
+        &format!("{CASE}[[case.assert]]\ntype = \"is_json\"\nthreshold = 0.5\n"),
+        &[(Some(6), "`is_json` takes no `threshold`")],
+    );
+    problems(
+        &format!("{CASE}format = \"yaml\"\n"),
+        &[(Some(5), "unknown format `yaml`; known: `text`, `xml`, `messages`")],
+    );
+    problems(&format!("{CASE}{CASE}"), &[(Some(6), "line 2 has a case named `a` already")]);
+    problems(
+        &format!("{CASE}[[case.assert]]\ntype = \"regex\"\nvalue = \"(\"\n"),
+        &[(Some(6), "`(` is not a regular expression: error: unclosed group")],
+    );
+    problems(
+        &format!("{CASE}[[case.assert]]\ntype = \"latency\"\nvalue = \"soon\"\n"),
+        &[(Some(6), "`soon` is not a duration; write one such as `5s`, `300ms` or `2m`")],
+    );
+}
+
+#[test]
+fn patterns_of_files_stay_in_the_project_and_nothing_is_ignored() {
+    for pattern in ["/etc/passwd", "../x", "src/../../x", "~/x"] {
+        problems(
+            &format!("{CASE}files = [\"{pattern}\"]\n"),
+            &[(Some(2), &format!("`{pattern}` in `files` leads out of the project"))],
+        );
+    }
+    problems(
+        "[[case]]\nname = \"a\"\nflow = \"do\"\nrequest = \"x\"\nbudget = 5\n",
+        &[(Some(2), "`budget` belongs to a case with `recipe`: a session has its own")],
+    );
+}
+
+#[test]
+fn a_key_that_is_not_known_is_an_error() {
+    let found = parse_case_file("[[case]]\nname = \"a\"\nrecipie = \"change\"\n").map(drop).unwrap_err();
+    assert_eq!(found[0].line, Some(3));
+    assert!(found[0].message.starts_with("unknown field `recipie`"), "{}", found[0].message);
+}
+
+#[test]
+fn every_assertion_of_the_documentation_is_read() {
+    let asserts = [
+        ("golden", ""),
+        ("section.absent", "section = [\"a\", \"b\"]"),
+        ("section.order", "value = [\"a\", \"b\"]"),
+        ("section.source", "section = \"a\"\nvalue = \"file:*\""),
+        ("section.contains", "section = \"a\"\nvalue = \"x\""),
+        ("section.regex", "value = \"x+\""),
+        ("section.max_tokens", "section = \"a\"\nvalue = 5"),
+        ("section.share", "section = \"a\"\nvalue = 0.5"),
+        ("tokens.exact", "value = 5"),
+        ("stable_prefix.min", "value = 0.5"),
+        ("no_paths", ""),
+        ("cost.max", "value = 0.5\nmodel = \"gpt-5\""),
+        ("lint", "value = [\"schema\"]"),
+        ("equals_preview", ""),
+        ("contains", "value = [\"a\", \"b\"]"),
+        ("icontains", "value = \"a\""),
+        ("contains_any", "value = [\"a\", \"b\"]"),
+        ("regex", "value = \"a\""),
+        ("equals", "file = \"expected.md\""),
+        ("starts_with", "value = \"a\""),
+        ("is_json", ""),
+        ("json_schema", "value = { type = \"object\" }"),
+        ("json_schema", "value = \"schema.json\""),
+        ("parses_as", "value = \"edits\"\nproblems.max = 2"),
+        ("verdict", "value = \"PASS\""),
+        ("files", "value = [\"src/**\"]"),
+        ("applies", ""),
+        ("checks", ""),
+        ("tokens", "value = 5"),
+        ("cost", "value = 0.1"),
+        ("latency", "value = \"5s\""),
+        ("similar", "value = \"a\"\nthreshold = 0.9"),
+        ("rubric", "value = \"polite\"\nprovider = \"openai\"\nthreshold = 0.9"),
+        ("run", "value = [\"./check.sh\"]\ntimeout = \"5s\""),
+    ];
+    for (kind, fields) in asserts {
+        for kind in [kind.to_owned(), format!("not_{kind}")] {
+            let text = format!("{CASE}[[case.assert]]\ntype = \"{kind}\"\n{fields}\n");
+            let file = parse_case_file(&text).unwrap_or_else(|problems| panic!("{kind}: {problems:?}"));
+            assert_eq!(file.cases[0].asserts[0].name, kind);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+pub fn total(prices: &[u64]) -> u64 {
+    todo!()
+}

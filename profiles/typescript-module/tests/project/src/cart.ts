@@ -1,0 +1,3 @@
+export function total(prices: number[]): number {
+  throw new Error("not implemented");
+}
