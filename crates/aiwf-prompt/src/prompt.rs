@@ -304,6 +304,7 @@ impl Prompt {
                         source: section.map(|section| section.source.to_string()).unwrap_or_default(),
                         role: message.role,
                         text,
+                        is_stable: section.is_some_and(|section| section.stability == Stability::Stable),
                     }),
                 }
             }
