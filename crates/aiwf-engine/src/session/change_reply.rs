@@ -313,10 +313,10 @@ mod tests {
     #[test]
     fn a_missing_marker_is_a_problem() {
         assert!(check("challenge", "looks good to me").1[0].contains("no verdict"));
-        assert!(check("implement", "<<<FILE: a.rs>>>\nx\n").1[0].contains("says nothing"));
+        assert!(check("implement", "<<<FILE: a.rs>>>\nx\n").1[0].contains("has no text"));
         assert!(check("implement", "done\n<<<FILE: a.rs>>>\nx\n").1[0].contains("no task status"));
         assert_eq!(check("plan", "# Plan\n").1, Vec::<String>::new());
-        assert!(check("plan", "<thought>hm</thought>\n").1[0].contains("says nothing"));
+        assert!(check("plan", "<thought>hm</thought>\n").1[0].contains("has no text"));
     }
 
     #[test]

@@ -445,7 +445,7 @@ fn nothing_is_written_through_a_link_inside_a_session() {
 fn a_prompt_that_is_gone_can_be_built_again() {
     let session = Session::new();
     std::fs::remove_file(session.scene.project.path(session.path("iteration-1/planning-prompt.md"))).unwrap();
-    assert!(session.refused(approve).contains("planning-prompt.md` is gone"));
+    assert!(session.refused(approve).contains("planning-prompt.md` is missing"));
     session.reject("write it again");
     assert!(session.text("iteration-1/planning-prompt.md").contains("write it again"));
 }
