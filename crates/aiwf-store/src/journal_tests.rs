@@ -119,9 +119,8 @@ fn the_first_bad_line_of_a_long_journal_is_named_wherever_it_is() {
     assert!(seen.eq((1..=N_LINES as u64).map(|seq| (seq, seq))));
     for changed in [&[1][..], &[N_LINES / 2], &[N_LINES / 2 + 1], &[N_LINES], &[N_LINES - 1, 10, N_LINES / 2]]
     {
-        let change = |(idx, line): (usize, &str)| match changed.contains(&(idx + 1)) {
-            true => line.replace("xxx", "xyx"),
-            false => line.to_owned(),
+        let change = |(idx, line): (usize, &str)| {
+            if changed.contains(&(idx + 1)) { line.replace("xxx", "xyx") } else { line.to_owned() }
         };
         fs::write(world.path(), whole.split_inclusive('\n').enumerate().map(change).collect::<String>())
             .unwrap();

@@ -163,13 +163,13 @@ pub(crate) async fn run<T: Send + 'static>(
 ) -> Result<Progress<T>, Refusal> {
     let (stop, live) = site.jobs.begin(id)?;
     let changes = Arc::clone(&site.changes);
-    let changed = id.to_owned();
+    let session = id.to_owned();
     let engine = site.engine.clone().stopped_by(stop).watched_by(move |event| {
         live.lock().unwrap_or_else(PoisonError::into_inner).take(&event);
         if matches!(event, CallEvent::Text(_) | CallEvent::Progress(_)) {
-            changes.notify_words(&changed);
+            changes.notify_words(&session);
         } else {
-            changes.notify(&changed);
+            changes.notify(&session);
         }
     });
     let working = tokio::task::spawn_blocking(move || work(&engine));
