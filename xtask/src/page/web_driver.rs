@@ -117,16 +117,24 @@ impl Browser {
     }
 
     pub(super) fn click(&self, selector: &str) -> Result<(), Failure> {
-        self.wait(&format!("`{selector}`"), || Ok(self.has(selector)))?;
-        let element = self.find(selector)?;
-        self.call("POST", &format!("/element/{element}/click"), &json!({})).map(drop)
+        self.act(selector, "click", &json!({}))
     }
 
     /// Types into a field.
     pub(super) fn write(&self, selector: &str, text: &str) -> Result<(), Failure> {
-        self.wait(&format!("`{selector}`"), || Ok(self.has(selector)))?;
-        let element = self.find(selector)?;
-        self.call("POST", &format!("/element/{element}/value"), &json!({ "text": text })).map(drop)
+        self.act(selector, "value", &json!({ "text": text }))
+    }
+
+    /// Acts on an element once it is there; again if the page replaced it between finding and acting.
+    fn act(&self, selector: &str, action: &str, body: &Value) -> Result<(), Failure> {
+        self.wait(&format!("`{selector}`"), || {
+            let Ok(element) = self.find(selector) else { return Ok(false) };
+            match self.call("POST", &format!("/element/{element}/{action}"), body) {
+                Ok(_) => Ok(true),
+                Err(failure) if is_replaced(&failure) => Ok(false),
+                Err(failure) => Err(failure),
+            }
+        })
     }
 
     /// Presses a key where the focus is.
@@ -225,6 +233,12 @@ impl Browser {
             None => Ok(value),
         }
     }
+}
+
+/// Whether an element was no longer part of the page.
+fn is_replaced(failure: &Failure) -> bool {
+    let words = failure.to_string();
+    words.contains("stale element") || words.contains("does not belong to the document")
 }
 
 /// A field as text; empty if it is none.

@@ -119,9 +119,12 @@
     var holder = one(place.holder);
     return holder && all(place.tag, holder)[place.index];
   }
+  var MARKED = ["[data-change]", "[data-comment]"];
+  function isHere(item) { return item.classList.contains("here"); }
   function swap(fresh) {
     var focused = document.activeElement, place = path(focused), current = selected();
     var chosen = current && path(current.querySelector("a, summary, h3"));
+    var marks = MARKED.map(function (selector) { return all(selector).findIndex(isHere); });
     var wanted = all("[data-swap]", fresh), known = {};
     wanted.forEach(function (part) { known[part.id] = true; });
     all("[data-swap]").forEach(function (part) {
@@ -149,6 +152,11 @@
     });
     if (focused && !document.contains(focused)) { var back = find(place); if (back) back.focus({ preventScroll: true }); }
     if (chosen) { var item = find(chosen); item = item && item.closest("[data-item]"); if (item) item.classList.add("here"); }
+    // The change and the comment that the keys are at.
+    MARKED.forEach(function (selector, index) {
+      var marked = all(selector), item = marked[marks[index]];
+      if (item && !marked.some(isHere)) item.classList.add("here");
+    });
     var columns = one("#columns"), now = fresh.querySelector("#columns");
     if (columns && now) columns.className = now.className;
     if (fresh.title) document.title = fresh.title;
@@ -220,7 +228,7 @@
   function step(selector, mark, by) {
     var items = all(selector).filter(function (item) { return item.offsetParent !== null; });
     if (!items.length) return;
-    var at = items.findIndex(function (item) { return item.classList.contains("here"); });
+    var at = items.findIndex(isHere);
     var next = at < 0 ? (by > 0 ? 0 : items.length - 1) : Math.min(items.length - 1, Math.max(0, at + by));
     all("." + mark).forEach(function (item) { item.classList.remove(mark); });
     items[next].classList.add(mark);
