@@ -1,7 +1,7 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
 /// The commands of aiwf, and words reserved for future ones.
-pub const RESERVED_PROFILE_NAMES: [&str; 65] = [
+pub const RESERVED_PROFILE_NAMES: [&str; 66] = [
     "adopt",
     "agent",
     "aiwf",
@@ -9,6 +9,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 65] = [
     "approve",
     "assign",
     "bench",
+    "cache",
     "cancel",
     "change",
     "chat",

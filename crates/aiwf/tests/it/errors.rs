@@ -27,7 +27,7 @@ fn an_unknown_command_suggests_the_nearest() {
     assert_snapshot!(usage("prompt bild"), @"
     error: unknown command `bild`
 
-    hint: did you mean `build`? known: `build`, `preview`, `send`, `recipes`, `schema`
+    hint: did you mean `build`? known: `build`, `preview`, `send`, `diff`, `recipes`, `schema`
     ");
     assert_eq!(project().run("zzz --json").exit_code(), 2);
 }
@@ -329,7 +329,7 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "error": {
         "code": "USAGE",
         "message": "`aiwf prompt` needs a command",
-        "hint": "add one of `build`, `preview`, `send`, `recipes`, `schema`"
+        "hint": "add one of `build`, `preview`, `send`, `diff`, `recipes`, `schema`"
       }
     }
     "#);

@@ -18,6 +18,15 @@ const CONFIG: &str = "[providers.fast]\ntype = \"command\"\nargv = [\"echo\", \"
 
 const INIT: &str = "jpa-mt init --entity A --table a --bounded-context s --schema-file schema.sql";
 const REACT: &str = "react-component init --component A --design design.md";
+const CASES: &str = r#"
+[[case]]
+name = "it asks"
+recipe = "change"
+input = "request.json"
+[[case.assert]]
+type = "tokens.max"
+value = 4000
+"#;
 /// A session at the gate of its first prompt, and at the gate of its first reply.
 const SESSION: &[&str] =
     &["jpa-mt init --entity A --table a --bounded-context s --schema-file schema.sql --planner fast"];
@@ -135,6 +144,9 @@ const ROWS: &[Row] = &[
     row(&["aiwf import PATH"], &[], "import openspec nope.x", Misses),
     row(&["aiwf import --to"], &[], "import openspec . --to nope.x", Misses),
     row(&["aiwf reply parse FILE|-"], &[], "reply parse --as file-markers reply.md", Reads("reply.md")),
+    row(&["aiwf test PATH"], &[], "test cases.toml", Reads("cases.toml")),
+    row(&["aiwf test --baseline"], &[], "test cases.toml --baseline request.json", Reads("request.json")),
+    row(&["aiwf test --junit"], &[], "test cases.toml --junit report.xml", Makes("report.xml")),
     row(&["aiwf tools call --args"], &[], "tools call aiwf__list --args @nope.x", Misses),
     row(&["aiwf package check PATH"], &["package new pkg"], "package check pkg", Reads("pkg")),
     row(&["aiwf package show PATH"], &["package new pkg"], "package show pkg", Reads("pkg")),
@@ -243,6 +255,7 @@ fn with_subdirectory() -> TestProject {
         .file("sub/component.md", "<<<FILE: A.tsx>>>\nexport function A() { return null; }\n")
         .file("sub/request.json", r#"{ "instructions": "Add it" }"#)
         .file("sub/code/a.rs", "fn a() {}\n")
+        .file("sub/cases.toml", CASES)
 }
 
 fn run(project: &TestProject, line: &str) -> Outcome {
