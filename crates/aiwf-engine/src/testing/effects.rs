@@ -120,22 +120,23 @@ const MAX_OUTPUT: u64 = 1024 * 1024;
 
 /// The consent that a program of a test file needs: exactly this command, in this directory.
 pub(crate) fn consent_for(command: &RunCommand, directory: &Path) -> Consent {
-    let shown = match command {
-        RunCommand::Shell(line) => format!("run = {line}"),
-        RunCommand::Argv(words) => format!("run = {words:?}"),
-    };
     let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let project = directory.to_string_lossy().into_owned();
-    Consent {
-        kind: ConsentKind::Test,
-        name: match command {
-            RunCommand::Shell(line) => line.clone(),
-            RunCommand::Argv(words) => words.join(" "),
-        },
-        sha256: sha256_hex(format!("test\n{project}\n{shown}").as_bytes()),
-        shown,
-        project,
+    let (form, name, shown, words) = match command {
+        RunCommand::Shell(line) => {
+            ("shell", line.clone(), format!("shell: {line}"), std::slice::from_ref(line))
+        }
+        RunCommand::Argv(words) => {
+            ("program", words.join(" "), format!("program: {words:?}"), words.as_slice())
+        }
+    };
+    // Each field with its length, so that no command reads like another one.
+    let mut agreed = b"test 2\n".to_vec();
+    for field in [form, &project].into_iter().chain(words.iter().map(String::as_str)) {
+        agreed.extend_from_slice(format!("{}:", field.len()).as_bytes());
+        agreed.extend_from_slice(field.as_bytes());
     }
+    Consent { kind: ConsentKind::Test, name, sha256: sha256_hex(&agreed), shown, project }
 }
 
 /// Runs a program with the facts of a case as JSON on its stdin.
@@ -200,4 +201,33 @@ pub(crate) fn run(
         return Ok(finding);
     }
     Ok(finding.with_diff(crate::checks::head_and_tail(&printed, MAX_SHOWN)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_commands_share_a_consent() {
+        let argv = |words: &[&str]| RunCommand::Argv(words.iter().map(|word| (*word).to_owned()).collect());
+        let shell = |line: &str| RunCommand::Shell(line.to_owned());
+        let commands = [
+            argv(&["true", "x"]),
+            shell("[\"true\", \"x\"]"),
+            argv(&["true x"]),
+            shell("true x"),
+            argv(&["true", "x", ""]),
+            argv(&["tru", "ex"]),
+            argv(&["true", "1:x"]),
+            argv(&["true1:x"]),
+        ];
+        let directory = Path::new("/");
+        let mut hashes: Vec<String> =
+            commands.iter().map(|command| consent_for(command, directory).sha256).collect();
+        hashes.sort();
+        hashes.dedup();
+        assert_eq!(hashes.len(), commands.len());
+        let shown: Vec<String> = commands[..2].iter().map(|one| consent_for(one, directory).shown).collect();
+        assert_eq!(shown, ["program: [\"true\", \"x\"]", "shell: [\"true\", \"x\"]"]);
+    }
 }
