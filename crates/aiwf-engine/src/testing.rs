@@ -21,6 +21,7 @@ mod prepare;
 mod prompt_assert;
 mod reply_assert;
 mod report;
+mod report_file;
 mod run;
 mod scenario;
 mod scratch;

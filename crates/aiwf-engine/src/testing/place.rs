@@ -139,7 +139,7 @@ impl CasePlace {
 }
 
 /// The path without `.` and `..`, without looking at the disk.
-fn normal(path: &Path) -> PathBuf {
+pub(super) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

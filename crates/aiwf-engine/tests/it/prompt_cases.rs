@@ -570,3 +570,19 @@ fn a_change_of_an_input_is_seen_and_one_of_a_golden_file_is_not() {
     scene.write(".aiwf/tests/reply.json", reply_document("{}", "[]"));
     assert_ne!(seen(), first);
 }
+
+#[test]
+fn a_report_is_never_written_through_a_link_of_the_project() {
+    let outside = Scene::new().file("victim", "theirs");
+    let scene = scene(CHANGE);
+    std::os::unix::fs::symlink(outside.root().join("victim"), scene.root().join("results.xml")).unwrap();
+    std::os::unix::fs::symlink(outside.root(), scene.root().join("out")).unwrap();
+    for path in ["results.xml", "out/victim", "out/new.xml", "./out/../out/new.xml"] {
+        let written = scene.engine.write_test_report(&PathBuf::from(path), b"<xml/>");
+        assert!(written.is_err(), "{path}");
+    }
+    assert_eq!(std::fs::read_to_string(outside.root().join("victim")).unwrap(), "theirs");
+    assert!(!outside.root().join("new.xml").exists());
+    scene.engine.write_test_report(&PathBuf::from("real.xml"), b"<xml/>").unwrap();
+    assert_eq!(std::fs::read_to_string(scene.root().join("real.xml")).unwrap(), "<xml/>");
+}

@@ -7,7 +7,7 @@ mod table;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use aiwf_engine::{Agreement, Durability, Engine, EngineError, TestOptions, TestReport, write_atomic};
+use aiwf_engine::{Agreement, Engine, TestOptions, TestReport};
 use clap::Args;
 
 use super::adopt::ask;
@@ -149,10 +149,7 @@ fn run_once(
     let report = engine.test(options, &|_| ())?;
     let exit = exit_of(&report);
     if let Some(given) = &args.junit {
-        let path = engine.settings().current_dir.join(given);
-        let text = junit::text(&report);
-        write_atomic(&path, Durability::Process, |out| out.write_all(text.as_bytes()))
-            .map_err(|error| EngineError::from(error).about(given))?;
+        engine.write_test_report(given, junit::text(&report).as_bytes())?;
     }
     let annotations = if args.github { github::annotations(&report) } else { String::new() };
     if output.is_json() {
