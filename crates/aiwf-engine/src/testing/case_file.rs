@@ -306,6 +306,12 @@ pub(crate) fn parse_case_file(text: &str) -> Result<CaseFile, Vec<CaseProblem>> 
         if matches!(built, Request::Session(_)) && case.budget.is_some() {
             wrong(line, "`budget` belongs to a case with `recipe`: a session has its own".to_owned());
         }
+        if let Some(twice) = first_twice(&case.receivers) {
+            wrong(line, format!("`for` has `{twice}` twice"));
+        }
+        if let Some(twice) = first_twice(&formats.iter().map(|format| format.as_str()).collect::<Vec<_>>()) {
+            wrong(line, format!("`format` has `{twice}` twice"));
+        }
         for pattern in case.files.iter().filter(|pattern| leads_outside(pattern)) {
             wrong(line, format!("`{pattern}` in `files` leads out of the project"));
         }
@@ -328,6 +334,11 @@ pub(crate) fn parse_case_file(text: &str) -> Result<CaseFile, Vec<CaseProblem>> 
         if row.label().is_empty() {
             problems.push(CaseProblem { line: None, message: "a `[[matrix]]` entry is empty".to_owned() });
         }
+    }
+    let labels: Vec<String> = file.matrix.iter().map(MatrixRow::label).collect();
+    if let Some(twice) = first_twice(&labels) {
+        let message = format!("two `[[matrix]]` entries are named `{twice}`: set `name`");
+        problems.push(CaseProblem { line: None, message });
     }
     if problems.is_empty() {
         Ok(CaseFile { budget: file.budget, matrix: file.matrix, cases })
@@ -398,6 +409,12 @@ impl Asked {
             _ => Err((None, "`recipe`, `profile` and `flow` exclude each other".to_owned())),
         }
     }
+}
+
+/// The first of these that occurs before.
+fn first_twice<T: Ord>(all: &[T]) -> Option<&T> {
+    let mut known = std::collections::BTreeSet::new();
+    all.iter().find(|one| !known.insert(*one))
 }
 
 /// Whether a pattern, as written, may match files outside of the project.

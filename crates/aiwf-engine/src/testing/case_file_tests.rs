@@ -141,3 +141,11 @@ fn every_assertion_of_the_documentation_is_read() {
         }
     }
 }
+
+#[test]
+fn nothing_runs_twice() {
+    problems(&format!("{CASE}for = [\"a\", \"b\", \"a\"]\n"), &[(Some(2), "`for` has `a` twice")]);
+    problems(&format!("{CASE}format = [\"xml\", \"xml\"]\n"), &[(Some(2), "`format` has `xml` twice")]);
+    let rows = "[[matrix]]\nmodel = \"x\"\n[[matrix]]\nname = \"x\"\n";
+    problems(rows, &[(None, "two `[[matrix]]` entries are named `x`: set `name`")]);
+}

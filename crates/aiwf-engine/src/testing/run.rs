@@ -71,6 +71,8 @@ struct LoadedFile {
     cases: Result<CaseFile, Vec<CaseProblem>>,
 }
 
+/// The most runs of cases at once.
+const MAX_RUNS: usize = 100_000;
 const MAX_JOBS: usize = 64;
 const SESSION_JOBS: usize = 8;
 
@@ -190,6 +192,7 @@ impl Engine {
         let grounds: Vec<Option<Result<Ground, String>>> =
             files.iter().map(|file| self.ground(file)).collect();
         let mut units = Vec::new();
+        let stop = &self.call_context().stop;
         for (file, ground) in files.iter().zip(&grounds) {
             let Ok(cases) = &file.cases else { continue };
             let ground = match ground {
@@ -203,7 +206,22 @@ impl Engine {
             let rows: Vec<Option<&MatrixRow>> =
                 if cases.matrix.is_empty() { vec![None] } else { cases.matrix.iter().map(Some).collect() };
             for case in cases.cases.iter().filter(is_wanted) {
+                let refuse_many = |n_known: usize, n_receivers: usize| {
+                    let factors = [case.formats.len().max(1), options.repeat.max(1) as usize];
+                    let n_runs = factors.into_iter().fold(n_receivers.max(1), usize::saturating_mul);
+                    if n_known.saturating_add(n_runs) <= MAX_RUNS {
+                        return Ok(());
+                    }
+                    let file = file.place.shown.clone();
+                    Err(TestError::TooMany { file, line: case.line, limit: MAX_RUNS })
+                };
                 for row in &rows {
+                    if stop.is_raised() {
+                        break;
+                    }
+                    let n_known = units.len() + results.len();
+                    let has_provider = row.is_some_and(|row| row.provider.is_some());
+                    refuse_many(n_known, if has_provider { 1 } else { case.receivers.len() })?;
                     let shapes = match shapes(case, *row, &config) {
                         Ok(shapes) => shapes,
                         Err(message) => {
@@ -211,6 +229,7 @@ impl Engine {
                             continue;
                         }
                     };
+                    refuse_many(n_known, shapes.len())?;
                     let formats: Vec<_> = if case.formats.is_empty() {
                         vec![None]
                     } else {
@@ -231,7 +250,9 @@ impl Engine {
                 }
             }
         }
-        if let (Some(filter), true) = (&options.filter, units.is_empty() && results.is_empty()) {
+        if let (Some(filter), true) =
+            (&options.filter, units.is_empty() && results.is_empty() && !stop.is_raised())
+        {
             return Err(TestError::NothingMatches { filter: filter.clone(), n_cases });
         }
         let live = Live::new(self, &config, options.live, options.record_missing);
@@ -246,7 +267,6 @@ impl Engine {
             agreed: &agreed,
         };
         results.iter().for_each(on_result);
-        let stop = &self.call_context().stop;
         results.extend(on_threads(&units, jobs(options.jobs, &units), |unit| {
             (!stop.is_raised()).then(|| {
                 let result = unit.run(&context);

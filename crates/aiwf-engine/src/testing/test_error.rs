@@ -16,6 +16,8 @@ pub enum TestError {
     BadFilter { message: String },
     #[error("the baseline `{}` cannot be used: {message}", path.display())]
     Baseline { path: PathBuf, message: String },
+    #[error("the cases up to line {line} of `{file}` make more than {limit} runs")]
+    TooMany { file: String, line: usize, limit: usize },
     #[error("`--record-missing` needs `--live`")]
     RecordWithoutLive,
     #[error(transparent)]
@@ -26,7 +28,10 @@ impl TestError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoTests { .. } | Self::NoPath { .. } => "TEST_NOT_FOUND",
-            Self::NothingMatches { .. } | Self::BadFilter { .. } | Self::RecordWithoutLive => "INPUT_INVALID",
+            Self::NothingMatches { .. }
+            | Self::BadFilter { .. }
+            | Self::TooMany { .. }
+            | Self::RecordWithoutLive => "INPUT_INVALID",
             Self::Baseline { .. } => "FILE_UNREADABLE",
             Self::Session(error) => error.code(),
         }
@@ -41,6 +46,10 @@ impl TestError {
             Self::NoPath { .. } => "name a test file or a directory that exists".into(),
             Self::NothingMatches { n_cases, .. } => {
                 format!("the filter is a regular expression over the names of {n_cases} cases").into()
+            }
+            Self::TooMany { .. } => {
+                "a case runs for each receiver, format, variant and repetition: test fewer of them at once"
+                    .into()
             }
             Self::BadFilter { .. } => "correct the regular expression of `--filter`".into(),
             Self::Baseline { .. } => "write one with `--json`".into(),

@@ -586,3 +586,14 @@ fn a_report_is_never_written_through_a_link_of_the_project() {
     scene.engine.write_test_report(&PathBuf::from("real.xml"), b"<xml/>").unwrap();
     assert_eq!(std::fs::read_to_string(scene.root().join("real.xml")).unwrap(), "<xml/>");
 }
+
+#[test]
+fn cases_that_make_too_many_runs_are_refused_before_any_of_them() {
+    let rows: String = (0..400).map(|row| format!("[[matrix]]\nname = \"v{row}\"\n")).collect();
+    let scene = scene(&format!("{rows}{CHANGE}"));
+    let options = TestOptions { repeat: 1000, update: true, ..TestOptions::default() };
+    let error = scene.engine.test(&options, &|_| ()).unwrap_err();
+    let message = "the cases up to line 803 of `.aiwf/tests/prompts.toml` make more than 100000 runs";
+    assert_eq!(error.to_string(), message);
+    assert!(!scene.root().join(".aiwf/tests/goldens").exists());
+}

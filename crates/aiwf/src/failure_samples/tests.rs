@@ -16,6 +16,7 @@ pub(super) fn test_errors() -> Vec<Sample> {
             path: PathBuf::from("before.json"),
             message: text("expected value at line 1 column 1"),
         }],
+        TooMany => [TestError::TooMany { file: text(".aiwf/tests/plan.toml"), line: 12, limit: 100_000 }],
         RecordWithoutLive => [TestError::RecordWithoutLive],
         Session => [TestError::Session(SessionError::NoRequest)],
     })
