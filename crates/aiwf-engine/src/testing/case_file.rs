@@ -330,6 +330,16 @@ pub(crate) fn parse_case_file(text: &str) -> Result<CaseFile, Vec<CaseProblem>> 
             asserts,
         });
     }
+    let is_zero = |limit: Option<u64>| limit == Some(0);
+    let budget = [
+        ("max_calls", is_zero(file.budget.calls)),
+        ("max_tokens", is_zero(file.budget.tokens)),
+        ("max_cost", file.budget.cost.is_some_and(|cost| !cost.is_finite() || cost <= 0.0)),
+    ];
+    for (key, _) in budget.into_iter().filter(|(_, is_wrong)| *is_wrong) {
+        let message = format!("`{key}` in `[budget]` is a number above 0; nothing is asked without `--live`");
+        problems.push(CaseProblem { line: None, message });
+    }
     for row in &file.matrix {
         if row.label().is_empty() {
             problems.push(CaseProblem { line: None, message: "a `[[matrix]]` entry is empty".to_owned() });

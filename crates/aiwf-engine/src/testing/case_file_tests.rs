@@ -149,3 +149,18 @@ fn nothing_runs_twice() {
     let rows = "[[matrix]]\nmodel = \"x\"\n[[matrix]]\nname = \"x\"\n";
     problems(rows, &[(None, "two `[[matrix]]` entries are named `x`: set `name`")]);
 }
+
+#[test]
+fn a_budget_of_nothing_is_no_budget_without_a_limit() {
+    for (key, value) in [
+        ("max_calls", "0"),
+        ("max_tokens", "0"),
+        ("max_cost", "0.0"),
+        ("max_cost", "nan"),
+        ("max_cost", "-1.0"),
+        ("max_cost", "inf"),
+    ] {
+        let message = format!("`{key}` in `[budget]` is a number above 0; nothing is asked without `--live`");
+        problems(&format!("[budget]\n{key} = {value}\n"), &[(None, &message)]);
+    }
+}
