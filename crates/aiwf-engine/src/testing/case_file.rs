@@ -372,11 +372,38 @@ struct Asked {
 }
 
 impl Asked {
+    /// Refuses a key that belongs to another kind of case, so that nothing is silently ignored.
+    fn refuse_others(&self) -> Result<(), String> {
+        let kinds = [
+            ("recipe", self.recipe.is_some()),
+            ("profile", self.profile.is_some()),
+            ("flow", self.flow.is_some()),
+        ];
+        let mut kinds = kinds.into_iter().filter(|(_, is_kind)| *is_kind);
+        let (Some((kind, _)), None) = (kinds.next(), kinds.next()) else { return Ok(()) };
+        let keys: [(&str, bool, &[&str]); 6] = [
+            ("input", self.input.is_some(), &["recipe"]),
+            ("document", self.document.is_some(), &["recipe"]),
+            ("params", !self.params.is_empty(), &["profile"]),
+            ("request", self.request.is_some(), &["flow"]),
+            ("phase", self.phase.is_some(), &["profile", "flow"]),
+            ("round", self.round.is_some(), &["profile", "flow"]),
+        ];
+        match keys.into_iter().find(|(_, is_set, kinds)| *is_set && !kinds.contains(&kind)) {
+            Some((key, _, kinds)) => {
+                let kinds = kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(" or ");
+                Err(format!("`{key}` belongs to a case with {kinds}, not `{kind}`"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// What is built, or what is wrong with it and in which line.
     fn request(self, lines: &Lines) -> Result<Request, (Option<usize>, String)> {
         let session = |subject, phase, round: Option<u32>| {
             Request::Session(SessionRequest { subject, phase, round: round.unwrap_or(1) })
         };
+        self.refuse_others().map_err(|message| (None, message))?;
         match (self.recipe, self.profile, self.flow) {
             (Some(recipe), None, None) => {
                 let known = Recipe::ALL.map(Recipe::as_str);
@@ -393,10 +420,6 @@ impl Asked {
                         return Err((None, "`input` and `document` exclude each other".to_owned()));
                     }
                 };
-                if self.phase.is_some() || self.round.is_some() || self.request.is_some() {
-                    let message = "`phase`, `round` and `request` belong to a case with `profile` or `flow`";
-                    return Err((None, message.to_owned()));
-                }
                 Ok(Request::Document { recipe: found, input })
             }
             (None, Some(name), None) => {

@@ -164,3 +164,27 @@ fn a_budget_of_nothing_is_no_budget_without_a_limit() {
         problems(&format!("[budget]\n{key} = {value}\n"), &[(None, &message)]);
     }
 }
+
+#[test]
+fn a_key_of_another_kind_of_case_is_refused() {
+    let flow = "flow = \"do\"\nrequest = \"x\"";
+    for (kind, key, message) in [
+        (flow, "input = \"a.json\"", "`input` belongs to a case with `recipe`, not `flow`"),
+        (flow, "document = { a = 1 }", "`document` belongs to a case with `recipe`, not `flow`"),
+        (flow, "params = { a = 1 }", "`params` belongs to a case with `profile`, not `flow`"),
+        ("profile = \"p\"", "request = \"x\"", "`request` belongs to a case with `flow`, not `profile`"),
+        ("profile = \"p\"", "input = \"a.json\"", "`input` belongs to a case with `recipe`, not `profile`"),
+        (
+            "recipe = \"change\"",
+            "params = { a = 1 }",
+            "`params` belongs to a case with `profile`, not `recipe`",
+        ),
+        (
+            "recipe = \"change\"",
+            "phase = \"plan\"",
+            "`phase` belongs to a case with `profile` or `flow`, not `recipe`",
+        ),
+    ] {
+        problems(&format!("[[case]]\nname = \"a\"\n{kind}\n{key}\n"), &[(Some(2), message)]);
+    }
+}

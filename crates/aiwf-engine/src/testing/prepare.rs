@@ -112,10 +112,16 @@ impl Unit<'_> {
     pub(super) fn scenario(&self) -> Result<Scenario, String> {
         let directory =
             self.case.scenario.as_ref().map(|directory| self.place.resolve(directory)).transpose()?;
+        if directory.as_ref().is_some_and(|directory| !directory.is_dir()) {
+            let name = self.case.scenario.as_deref().unwrap_or_default();
+            return Err(format!("the scenario `{name}` is no directory"));
+        }
         Ok(Scenario::new(directory.as_deref()))
     }
 
     pub(super) fn prepare(&self, context: &RunContext<'_>) -> Result<Prepared, String> {
+        // Even if no assertion needs a reply.
+        self.scenario()?;
         match &self.case.built {
             Request::Document { input, .. } => {
                 let own = match self.ground {

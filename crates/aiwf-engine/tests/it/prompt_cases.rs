@@ -597,3 +597,13 @@ fn cases_that_make_too_many_runs_are_refused_before_any_of_them() {
     assert_eq!(error.to_string(), message);
     assert!(!scene.root().join(".aiwf/tests/goldens").exists());
 }
+
+#[test]
+fn a_scenario_that_is_missing_is_an_error_even_if_nothing_needs_it() {
+    let cases = CHANGE.replace("type = \"golden\"", "type = \"no_paths\"");
+    let named = cases.replace("recipe =", "scenario = \"gone\"\nrecipe =");
+    let report = run(&scene(&named));
+    assert_eq!(failure(&report), (TestOutcome::Error, None, "there is no `gone` beside the test file"));
+    let report = run(&scene(&named).file(".aiwf/tests/gone", "a file"));
+    assert_eq!(failure(&report), (TestOutcome::Error, None, "the scenario `gone` is no directory"));
+}
