@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use aiwf_prompt::nearest;
-use aiwf_reply::Parser;
+use aiwf_reply::{MetaVerdict, Parser};
 use regex_automata::meta::Regex;
 use serde_json::Value;
 
@@ -50,6 +50,11 @@ pub(crate) enum PromptCheck {
         section: Option<String>,
         texts: Vec<String>,
     },
+    /// One of the texts is there: what `not_section.contains` denies.
+    ContainsAny {
+        section: Option<String>,
+        texts: Vec<String>,
+    },
     Matches {
         section: Option<String>,
         regex: Pattern,
@@ -79,6 +84,8 @@ pub(crate) enum PromptCheck {
 pub(crate) enum ReplyCheck {
     Contains(Vec<TextFrom>),
     IContains(Vec<TextFrom>),
+    /// What `not_icontains` denies.
+    IContainsAny(Vec<TextFrom>),
     ContainsAny(Vec<TextFrom>),
     Matches(Pattern),
     Equals(TextFrom),
@@ -228,6 +235,7 @@ impl Assertion {
             None => AssertionKind::Reply(fields.reply_check()?),
         };
         fields.refuse_rest()?;
+        let kind = if is_negated { denied(kind) } else { kind };
         Ok(Self { name, line, is_negated, kind })
     }
 
@@ -252,6 +260,22 @@ impl Assertion {
 
     pub(crate) fn needs_preview(&self) -> bool {
         matches!(&self.kind, AssertionKind::Prompt(PromptCheck::EqualsPreview))
+    }
+}
+
+/// What `not_` denies: of several texts, none may occur.
+fn denied(kind: AssertionKind) -> AssertionKind {
+    match kind {
+        AssertionKind::Reply(ReplyCheck::Contains(texts)) => {
+            AssertionKind::Reply(ReplyCheck::ContainsAny(texts))
+        }
+        AssertionKind::Reply(ReplyCheck::IContains(texts)) => {
+            AssertionKind::Reply(ReplyCheck::IContainsAny(texts))
+        }
+        AssertionKind::Prompt(PromptCheck::Contains { section, texts }) => {
+            AssertionKind::Prompt(PromptCheck::ContainsAny { section, texts })
+        }
+        other @ (AssertionKind::Reply(_) | AssertionKind::Prompt(_)) => other,
     }
 }
 
@@ -328,7 +352,17 @@ impl Fields<'_> {
                 let max_problems = self.toml.problems.take().map_or(0, |problems| problems.max);
                 ReplyCheck::ParsesAs { parser, max_problems }
             }
-            "verdict" => ReplyCheck::Verdict(self.text()?),
+            "verdict" => {
+                let word = self.text()?;
+                let known: Vec<&str> = [MetaVerdict::Fail.as_str()]
+                    .into_iter()
+                    .chain(aiwf_reply::Verdict::ALL.map(aiwf_reply::Verdict::as_str))
+                    .collect();
+                if !known.iter().any(|known| known.eq_ignore_ascii_case(&word)) {
+                    return Err(unknown("verdict", &word, &known));
+                }
+                ReplyCheck::Verdict(word)
+            }
             "files" => {
                 let globs = self.texts()?;
                 for glob in &globs {

@@ -188,3 +188,13 @@ fn a_key_of_another_kind_of_case_is_refused() {
         problems(&format!("[[case]]\nname = \"a\"\n{kind}\n{key}\n"), &[(Some(2), message)]);
     }
 }
+
+#[test]
+fn a_verdict_is_one_that_a_review_can_give() {
+    let message = "unknown verdict `PASSED`; did you mean `PASS`? known: `FAIL`, `REJECTED`, `MAJOR_ISSUES`, \
+        `NEEDS_CHANGES`, `NEEDS_REVISION`, `PASS`";
+    problems(
+        &format!("{CASE}[[case.assert]]\ntype = \"not_verdict\"\nvalue = \"PASSED\"\n"),
+        &[(Some(6), message)],
+    );
+}

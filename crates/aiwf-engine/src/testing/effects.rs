@@ -85,7 +85,7 @@ pub(crate) fn checks(
     copy: &Path,
 ) -> Result<Finding, Held> {
     let (finding, edited) = applies(reply, base);
-    let Some(edited) = edited else { return Ok(finding) };
+    let Some(edited) = edited else { return Ok(Finding { is_void: true, ..finding }) };
     let failed = |error: &dyn std::fmt::Display| Held::Failed(error.to_string());
     let checks = engine.checks_named(names).map_err(|error| failed(&error))?;
     if let Some(check) = checks.iter().find(|check| !check.may_run()) {

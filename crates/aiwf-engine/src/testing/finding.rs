@@ -5,6 +5,8 @@
 pub(crate) struct Finding {
     pub(crate) holds: bool,
     pub(crate) message: String,
+    /// Whether there was nothing to look at: then `not_` does not hold either.
+    pub(crate) is_void: bool,
     /// The section that it is about.
     pub(crate) section: Option<String>,
     /// What differs, as a unified diff.
@@ -13,7 +15,12 @@ pub(crate) struct Finding {
 
 impl Finding {
     pub(crate) fn new(holds: bool, message: impl Into<String>) -> Self {
-        Self { holds, message: message.into(), section: None, diff: None }
+        Self { holds, message: message.into(), is_void: false, section: None, diff: None }
+    }
+
+    /// There was nothing to look at.
+    pub(crate) fn void(message: impl Into<String>) -> Self {
+        Self { is_void: true, ..Self::new(false, message) }
     }
 
     #[must_use]

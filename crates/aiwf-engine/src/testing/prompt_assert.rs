@@ -29,7 +29,7 @@ pub(crate) fn check_prompt(
     Ok(match check {
         PromptCheck::Golden { section } => golden_finding(section.as_deref(), prompt, context)?,
         PromptCheck::Present(sections) => match sections.iter().find(|id| !has(id)) {
-            Some(missing) => missing_section(prompt, missing),
+            Some(missing) => Finding { is_void: false, ..missing_section(prompt, missing) },
             None => found(true, sections, "in the prompt"),
         },
         PromptCheck::Absent(sections) => match sections.iter().find(|id| has(id)) {
@@ -64,6 +64,19 @@ pub(crate) fn check_prompt(
                         texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")
                     ),
                 ),
+            };
+            about(finding, section.as_deref())
+        }
+        PromptCheck::ContainsAny { section, texts } => {
+            let Some((place, text)) = stretch(section.as_deref(), prompt) else {
+                return Ok(missing_section(prompt, section.as_deref().unwrap_or_default()));
+            };
+            let finding = match texts.iter().find(|wanted| text.contains(wanted.as_str())) {
+                Some(found) => Finding::new(true, format!("{place} contains {}", quoted(found))),
+                None => {
+                    let texts = texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
+                    Finding::new(false, format!("{place} contains none of {texts}"))
+                }
             };
             about(finding, section.as_deref())
         }
@@ -181,7 +194,7 @@ fn golden_finding(
         },
     };
     let Some(old) = (context.golden)(section)? else {
-        let finding = Finding::new(false, "there is no golden file yet; `--update` writes it");
+        let finding = Finding::void("there is no golden file yet; `--update` writes it");
         return Ok(about(finding, section));
     };
     if let Some((id, new)) = text {
@@ -206,13 +219,14 @@ fn found(holds: bool, sections: &[String], what: &str) -> Finding {
     Finding::new(holds, format!("{noun} {} {verb} {what}", listed(sections.iter().map(String::as_str))))
 }
 
+/// Nothing can be said about a section that is not there.
 fn missing_section(prompt: &PromptSubject, id: &str) -> Finding {
     let cut = prompt.report(id).and_then(|report| report.reason.as_deref());
     let message = match cut {
         Some(reason) => format!("section `{id}` is not in the prompt: {reason}"),
         None => format!("section `{id}` is not in the prompt, which has {}", listed(prompt.order())),
     };
-    Finding::new(false, message).about(id)
+    Finding::void(message).about(id)
 }
 
 fn order(wanted: &[String], prompt: &PromptSubject) -> Finding {

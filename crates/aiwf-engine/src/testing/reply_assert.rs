@@ -38,14 +38,13 @@ pub(crate) fn check_reply(
             let (texts, lower) = (resolved(texts, read)?, text.to_lowercase());
             contains_all(&texts, |wanted| lower.contains(&wanted.to_lowercase()))
         }
+        ReplyCheck::IContainsAny(texts) => {
+            let (texts, lower) = (resolved(texts, read)?, text.to_lowercase());
+            contains_any(&texts, |wanted| lower.contains(&wanted.to_lowercase()))
+        }
         ReplyCheck::ContainsAny(texts) => {
             let texts = resolved(texts, read)?;
-            let found = texts.iter().find(|wanted| text.contains(wanted.as_str()));
-            let message = found.map_or_else(
-                || format!("the reply contains none of {}", all_quoted(&texts)),
-                |found| format!("the reply contains {}", quoted(found)),
-            );
-            Finding::new(found.is_some(), message)
+            contains_any(&texts, |wanted| text.contains(wanted))
         }
         ReplyCheck::Matches(regex) => {
             let holds = regex.is_match(text);
@@ -80,13 +79,13 @@ pub(crate) fn check_reply(
             let schema = JsonSchema::compile_untrusted(&schema)
                 .map_err(|error| format!("the schema cannot be used: {error}"))?;
             match json_of(text) {
-                Err(error) => Finding::new(false, format!("the reply is not JSON: {error}")),
+                Err(error) => Finding::void(format!("the reply is not JSON: {error}")),
                 Ok(value) => violations(&schema, &value),
             }
         }
         ReplyCheck::ParsesAs { parser, max_problems } => parses_as(*parser, text, *max_problems),
         ReplyCheck::Verdict(wanted) => match verdict(text) {
-            None => Finding::new(false, "the reply gives no verdict"),
+            None => Finding::void("the reply gives no verdict"),
             Some(found) => {
                 let holds = found.eq_ignore_ascii_case(wanted);
                 Finding::new(holds, format!("the verdict is {found}"))
@@ -146,6 +145,15 @@ fn contains_all(texts: &[String], contains: impl Fn(&str) -> bool) -> Finding {
         |missing| format!("the reply does not contain {}", quoted(missing)),
     );
     Finding::new(missing.is_none(), message)
+}
+
+fn contains_any(texts: &[String], contains: impl Fn(&str) -> bool) -> Finding {
+    let found = texts.iter().find(|wanted| contains(wanted));
+    let message = found.map_or_else(
+        || format!("the reply contains none of {}", all_quoted(texts)),
+        |found| format!("the reply contains {}", quoted(found)),
+    );
+    Finding::new(found.is_some(), message)
 }
 
 fn all_quoted(texts: &[String]) -> String {

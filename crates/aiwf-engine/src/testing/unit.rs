@@ -300,6 +300,7 @@ impl Unit<'_> {
             }
             ReplyCheck::Contains(_)
             | ReplyCheck::IContains(_)
+            | ReplyCheck::IContainsAny(_)
             | ReplyCheck::ContainsAny(_)
             | ReplyCheck::Matches(_)
             | ReplyCheck::Equals(_)
@@ -346,6 +347,10 @@ fn without_reply(why: NoReply) -> (TestOutcome, String) {
 }
 
 fn result_of(assert: &Assertion, finding: Finding) -> AssertionResult {
+    if finding.is_void && assert.is_negated {
+        let result = not_checked(assert, TestOutcome::Error, finding.message);
+        return AssertionResult { section: finding.section, ..result };
+    }
     let is_passed = finding.holds != assert.is_negated;
     AssertionResult {
         kind: assert.name.clone(),

@@ -607,3 +607,34 @@ fn a_scenario_that_is_missing_is_an_error_even_if_nothing_needs_it() {
     let report = run(&scene(&named).file(".aiwf/tests/gone", "a file"));
     assert_eq!(failure(&report), (TestOutcome::Error, None, "the scenario `gone` is no directory"));
 }
+
+#[test]
+fn what_is_not_there_does_not_hold_with_not_either() {
+    let assert = |assert: &str| {
+        let cases =
+            CHANGE.replace("type = \"golden\"", assert).replace("format =", "reply = \"r.md\"\nformat =");
+        run(&scene(&cases).file(".aiwf/tests/r.md", "Looks good, Plan.\n"))
+    };
+    for void in [
+        "type = \"not_golden\"",
+        "type = \"not_golden\"\nsection = \"gone\"",
+        "type = \"not_section.contains\"\nsection = \"gone\"\nvalue = \"x\"",
+        "type = \"not_section.regex\"\nsection = \"gone\"\nvalue = \"x\"",
+        "type = \"not_section.max_tokens\"\nsection = \"gone\"\nvalue = 5",
+        "type = \"not_section.source\"\nsection = \"gone\"\nvalue = \"x\"",
+        "type = \"not_verdict\"\nvalue = \"FAIL\"",
+        "type = \"not_json_schema\"\nvalue = { type = \"object\" }",
+        "type = \"not_checks\"",
+    ] {
+        assert_eq!(failure(&assert(void)).0, TestOutcome::Error, "{void}");
+    }
+    assert!(assert("type = \"not_section.present\"\nsection = \"gone\"").is_passed());
+    for some in [
+        "type = \"not_contains\"\nvalue = [\"gone\", \"Plan\"]",
+        "type = \"not_icontains\"\nvalue = [\"gone\", \"plan\"]",
+        "type = \"not_section.contains\"\nvalue = [\"gone\", \"Add login\"]",
+    ] {
+        assert_eq!(failure(&assert(some)).0, TestOutcome::Failed, "{some}");
+    }
+    assert!(assert("type = \"not_contains\"\nvalue = [\"gone\", \"away\"]").is_passed());
+}
