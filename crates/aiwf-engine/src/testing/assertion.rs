@@ -430,6 +430,9 @@ impl Fields<'_> {
     fn optional_section(&mut self) -> Result<Option<String>, String> {
         match self.toml.section.take() {
             None => Ok(None),
+            Some(OneOrMany::One(section)) if section.trim().is_empty() => {
+                Err(self.missing("a `section` that is not empty"))
+            }
             Some(OneOrMany::One(section)) => Ok(Some(section)),
             Some(OneOrMany::Many(_)) => Err(format!("`{}` is about one `section`", self.kind)),
         }
@@ -443,7 +446,13 @@ impl Fields<'_> {
     /// Sections by `section`, or by `value`.
     fn sections(&mut self) -> Result<Vec<String>, String> {
         match self.toml.section.take() {
-            Some(sections) => Ok(sections.into_vec()),
+            Some(sections) => {
+                let sections = sections.into_vec();
+                if sections.is_empty() || sections.iter().any(|id| id.trim().is_empty()) {
+                    return Err(self.missing("a `section` that is not empty"));
+                }
+                Ok(sections)
+            }
             None if self.toml.value.is_some() => self.texts(),
             None => Err(self.missing("`section`")),
         }
@@ -451,6 +460,12 @@ impl Fields<'_> {
 
     fn text(&mut self) -> Result<String, String> {
         match self.toml.value.take() {
+            // A reply can be empty, or differ from nothing; but an empty text is in every text.
+            Some(toml::Value::String(text))
+                if text.is_empty() && !["equals", "similar"].contains(&self.kind) =>
+            {
+                Err(self.missing("a `value` that is not empty"))
+            }
             Some(toml::Value::String(text)) => Ok(text),
             _ => Err(self.missing("a text as `value`")),
         }
@@ -462,9 +477,11 @@ impl Fields<'_> {
             Some(value @ toml::Value::Array(_)) => strings(value),
             _ => None,
         };
-        found
-            .filter(|texts| !texts.is_empty())
-            .ok_or_else(|| self.missing("a text or a list of texts as `value`"))
+        let found = found.ok_or_else(|| self.missing("a text or a list of texts as `value`"))?;
+        if found.is_empty() || found.iter().any(String::is_empty) {
+            return Err(self.missing("a `value` that is not empty"));
+        }
+        Ok(found)
     }
 
     fn text_from(&mut self) -> Result<TextFrom, String> {
@@ -511,10 +528,10 @@ impl Fields<'_> {
 
     fn threshold(&mut self, default: f64) -> Result<f64, String> {
         let threshold = self.toml.threshold.take().unwrap_or(default);
-        if (0.0..=1.0).contains(&threshold) {
+        if threshold > 0.0 && threshold <= 1.0 {
             Ok(threshold)
         } else {
-            Err(self.missing("a `threshold` from 0 to 1"))
+            Err(self.missing("a `threshold` above 0, up to 1"))
         }
     }
 }

@@ -351,6 +351,13 @@ pub(crate) fn parse_case_file(text: &str) -> Result<CaseFile, Vec<CaseProblem>> 
         problems.push(CaseProblem { line: None, message });
     }
     if problems.is_empty() {
+        let empty = cases.iter().filter(|case| case.asserts.is_empty());
+        problems.extend(empty.map(|case| {
+            let message = "a case without `[[case.assert]]` checks nothing: add one, such as `golden`";
+            CaseProblem { line: Some(case.line), message: message.to_owned() }
+        }));
+    }
+    if problems.is_empty() {
         Ok(CaseFile { budget: file.budget, matrix: file.matrix, cases })
     } else {
         problems.sort_by_key(|problem| problem.line);

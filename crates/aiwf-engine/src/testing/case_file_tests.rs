@@ -198,3 +198,29 @@ fn a_verdict_is_one_that_a_review_can_give() {
         &[(Some(6), message)],
     );
 }
+
+#[test]
+fn what_cannot_fail_is_refused() {
+    let section = "a `section` that is not empty";
+    let value = "a `value` that is not empty";
+    for (kind, fields, needed) in [
+        ("section.present", "section = []", section),
+        ("section.absent", "section = [\"\"]", section),
+        ("golden", "section = \"\"", section),
+        ("section.contains", "value = \"\"", value),
+        ("section.regex", "value = \"\"", value),
+        ("contains", "value = \"\"", value),
+        ("contains", "value = []", value),
+        ("contains_any", "value = [\"a\", \"\"]", value),
+        ("icontains", "value = [\"\"]", value),
+        ("starts_with", "value = \"\"", value),
+        ("regex", "value = \"\"", value),
+        ("files", "value = []", value),
+        ("similar", "value = \"a\"\nthreshold = 0.0", "a `threshold` above 0, up to 1"),
+    ] {
+        let text = format!("{CASE}[[case.assert]]\ntype = \"{kind}\"\n{fields}\n");
+        problems(&text, &[(Some(6), &format!("`{kind}` needs {needed}"))]);
+    }
+    let message = "a case without `[[case.assert]]` checks nothing: add one, such as `golden`";
+    problems(CASE, &[(Some(2), message)]);
+}

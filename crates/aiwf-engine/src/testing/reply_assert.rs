@@ -61,7 +61,7 @@ pub(crate) fn check_reply(
             }
         }
         ReplyCheck::StartsWith(start) => {
-            let start = text_of(start, read)?;
+            let start = not_empty(start, read)?;
             let holds = text.starts_with(start.as_str());
             let how = if holds { "starts" } else { "does not start" };
             Finding::new(holds, format!("the reply {how} with {}", quoted(&start)))
@@ -134,8 +134,16 @@ fn text_of(text: &TextFrom, read: &ReadBeside<'_>) -> Result<String, String> {
     }
 }
 
+/// A text to look for: nothing at all is in every reply.
+fn not_empty(text: &TextFrom, read: &ReadBeside<'_>) -> Result<String, String> {
+    match (text_of(text, read)?, text) {
+        (found, TextFrom::File(file)) if found.is_empty() => Err(format!("`{file}` is empty")),
+        (found, _) => Ok(found),
+    }
+}
+
 fn resolved(texts: &[TextFrom], read: &ReadBeside<'_>) -> Result<Vec<String>, String> {
-    texts.iter().map(|text| text_of(text, read)).collect()
+    texts.iter().map(|text| not_empty(text, read)).collect()
 }
 
 fn contains_all(texts: &[String], contains: impl Fn(&str) -> bool) -> Finding {

@@ -99,3 +99,10 @@ fn similarity_is_one_minus_the_normalized_edit_distance() {
     let other = format!("{long}one more line\n");
     assert!(similarity(&long, &other) > 0.9);
 }
+
+#[test]
+fn an_empty_file_is_no_text_to_look_for() {
+    let empty = |_: &str| Ok(String::new());
+    let check = ReplyCheck::Contains(vec![TextFrom::File("e.md".to_owned())]);
+    assert_eq!(check_reply(&check, &ReplySubject::default(), &empty).unwrap_err(), "`e.md` is empty");
+}
