@@ -117,9 +117,9 @@ impl TestResult {
     }
 
     /// The case, its receiver and its variant, without the number of the repetition.
-    fn group(&self) -> (String, String, String, String, String) {
+    fn group(&self) -> Group {
         let variant = self.variant.clone().unwrap_or_default();
-        (self.file.clone(), self.case.clone(), self.receiver.clone(), self.format.clone(), variant)
+        (self.file.clone(), self.case.clone(), self.receiver.clone(), variant)
     }
 }
 
@@ -195,6 +195,9 @@ pub struct TestReport {
     pub variants: Vec<VariantSummary>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<TestDrop>,
+    /// Cases that ran in the baseline and not now, each as `FILE: CASE (RECEIVER, VARIANT)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<String>,
     /// Golden files that were written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub updated: Vec<String>,
@@ -246,25 +249,57 @@ impl TestReport {
     pub(crate) fn compare(&mut self, baseline: &Self) {
         let before = pass_rates(&baseline.results);
         let now = pass_rates(&self.results);
-        for (group, now) in &now {
-            let Some(before) = before.get(group).filter(|before| now < before) else { continue };
-            let (file, case, receiver, _, variant) = group.clone();
+        for (group, before) in &before {
+            let (file, case, receiver, variant) = group.clone();
+            let Some(now) = now.get(group) else {
+                let whom = [receiver, variant].into_iter().filter(|part| !part.is_empty());
+                let whom = whom.collect::<Vec<_>>().join(", ");
+                self.not_compared.push(format!("{file}: {case} ({whom})"));
+                continue;
+            };
+            let Some((before, now)) = now.drop_from(before) else { continue };
             let variant = Some(variant).filter(|variant| !variant.is_empty());
-            self.drops.push(TestDrop { file, case, receiver, variant, before: *before, now: *now });
+            self.drops.push(TestDrop { file, case, receiver, variant, before, now });
         }
     }
 }
 
-type Rates = BTreeMap<(String, String, String, String, String), f64>;
+/// File, case, receiver and variant.
+type Group = (String, String, String, String);
 
-fn pass_rates(results: &[TestResult]) -> Rates {
-    let mut counts: BTreeMap<_, (usize, usize)> = BTreeMap::new();
+/// How often a case passes.
+#[derive(Default)]
+struct Rates {
+    passed: usize,
+    total: usize,
+    /// By format; a case that ends before its prompt is built has none.
+    formats: BTreeMap<String, (usize, usize)>,
+}
+
+impl Rates {
+    /// The share before and now, if it is smaller now: in all formats together, or in one of them.
+    fn drop_from(&self, before: &Self) -> Option<(f64, f64)> {
+        let all = (ratio(before.passed, before.total), ratio(self.passed, self.total));
+        let each = before.formats.iter().filter_map(|(format, before)| {
+            let now = self.formats.get(format)?;
+            Some((ratio(before.0, before.1), ratio(now.0, now.1)))
+        });
+        std::iter::once(all).chain(each).find(|(before, now)| now < before)
+    }
+}
+
+fn pass_rates(results: &[TestResult]) -> BTreeMap<Group, Rates> {
+    let mut groups: BTreeMap<Group, Rates> = BTreeMap::new();
     for result in results.iter().filter(|result| result.outcome.counts()) {
-        let (passed, total) = counts.entry(result.group()).or_default();
-        *passed += usize::from(result.outcome == TestOutcome::Passed);
+        let rates = groups.entry(result.group()).or_default();
+        let is_passed = usize::from(result.outcome == TestOutcome::Passed);
+        rates.passed += is_passed;
+        rates.total += 1;
+        let (passed, total) = rates.formats.entry(result.format.clone()).or_default();
+        *passed += is_passed;
         *total += 1;
     }
-    counts.into_iter().map(|(group, (passed, total))| (group, ratio(passed, total))).collect()
+    groups
 }
 
 fn summary(name: &str, results: &[TestResult]) -> VariantSummary {

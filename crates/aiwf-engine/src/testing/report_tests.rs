@@ -74,3 +74,27 @@ fn variants_have_a_median_and_a_spread() {
     assert_eq!(Spread::of(vec![2.0, 1.0]), Some(Spread { median: 1.5, min: 1.0, max: 2.0 }));
     assert_eq!(Spread::of(Vec::new()), None);
 }
+
+#[test]
+fn a_case_that_cannot_be_built_any_more_is_a_drop_and_one_that_is_gone_is_named() {
+    use TestOutcome::{Error, Failed, Passed};
+    let other =
+        |format: &str, outcome| TestResult { format: format.to_owned(), ..result("c", None, 1, outcome) };
+    let before = vec![
+        result("a", None, 1, Passed),
+        result("gone", Some("x"), 1, Passed),
+        other("text", Passed),
+        other("xml", Failed),
+    ];
+    let before = TestReport::of(before, 1.0);
+    let now = vec![
+        TestResult { format: String::new(), ..result("a", None, 1, Error) },
+        other("text", Failed),
+        other("xml", Passed),
+    ];
+    let mut now = TestReport::of(now, 0.0);
+    now.compare(&before);
+    let dropped: Vec<(&str, f64)> = now.drops.iter().map(|drop| (drop.case.as_str(), drop.now)).collect();
+    assert_eq!(dropped, [("a", 0.0), ("c", 0.0)]);
+    assert_eq!(now.not_compared, ["tests/a.toml: gone (openai, x)"]);
+}

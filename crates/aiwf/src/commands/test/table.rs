@@ -29,6 +29,9 @@ pub(super) fn write(out: &mut impl Write, report: &TestReport, width: usize) -> 
             drop.receiver
         )?;
     }
+    for name in &report.not_compared {
+        writeln!(out, "not compared: {} is in the baseline and did not run", escaped_line(name))?;
+    }
     for name in &report.updated {
         writeln!(out, "wrote {}", escaped_line(name))?;
     }
