@@ -232,17 +232,30 @@ impl TestReport {
         Self { counts, pass_rate, min_pass, results, variants, ..Self::default() }
     }
 
-    /// Whether enough cases passed, and none less often than before.
+    /// Whether everything could be checked, enough cases passed, and none less often than before.
     pub fn is_passed(&self) -> bool {
-        self.pass_rate >= self.min_pass && self.drops.is_empty()
+        self.counts.provider_failed == 0 && self.is_passed_without_providers()
     }
 
     /// Whether nothing but providers failed.
     pub fn only_providers_failed(&self) -> bool {
-        self.counts.provider_failed > 0
-            && self.counts.failed == 0
-            && self.counts.errors == 0
-            && self.drops.is_empty()
+        self.counts.provider_failed > 0 && self.is_passed_without_providers()
+    }
+
+    /// Whether fewer of the checked cases passed than required.
+    pub fn misses_its_share(&self) -> bool {
+        let n_checked = self.counts.passed + self.counts.failed;
+        n_checked > 0 && ratio(self.counts.passed, n_checked) < self.min_pass
+    }
+
+    fn is_passed_without_providers(&self) -> bool {
+        !self.has_errors() && !self.misses_its_share() && self.drops.is_empty()
+    }
+
+    /// Whether something could not be checked; no share makes up for that.
+    fn has_errors(&self) -> bool {
+        let is_error = |one: &AssertionResult| one.outcome == TestOutcome::Error;
+        self.counts.errors > 0 || self.results.iter().any(|result| result.assertions.iter().any(is_error))
     }
 
     /// Adds the cases that pass less often than in an earlier run.

@@ -98,3 +98,35 @@ fn a_case_that_cannot_be_built_any_more_is_a_drop_and_one_that_is_gone_is_named(
     assert_eq!(dropped, [("a", 0.0), ("c", 0.0)]);
     assert_eq!(now.not_compared, ["tests/a.toml: gone (openai, x)"]);
 }
+
+#[test]
+fn the_share_is_about_failed_cases_only() {
+    use TestOutcome::{Error, Failed, Passed, ProviderFailed};
+    let report = |outcomes: &[TestOutcome], min_pass| {
+        let results = outcomes.iter().map(|outcome| result("a", None, 1, *outcome)).collect();
+        TestReport::of(results, min_pass)
+    };
+    assert!(report(&[Passed, Failed], 0.5).is_passed());
+    assert!(report(&[Failed], 0.0).is_passed());
+    for min_pass in [0.0, 0.5] {
+        let broken = report(&[Passed, Passed, Error], min_pass);
+        assert!(!broken.is_passed() && !broken.only_providers_failed());
+        let dead = report(&[ProviderFailed], min_pass);
+        assert!(!dead.is_passed() && dead.only_providers_failed());
+    }
+    let within = report(&[Passed, Failed, ProviderFailed], 0.5);
+    assert!(!within.is_passed() && within.only_providers_failed());
+    assert!(!report(&[Passed, Failed, ProviderFailed], 0.6).only_providers_failed());
+    // A failed case with an assertion that could not be checked.
+    let mut failed = report(&[Passed, Failed], 0.0);
+    failed.results[1].assertions.push(AssertionResult {
+        kind: "run".to_owned(),
+        line: 1,
+        outcome: Error,
+        message: "you have not agreed".to_owned(),
+        section: None,
+        diff: None,
+        judge: None,
+    });
+    assert!(!failed.is_passed());
+}
