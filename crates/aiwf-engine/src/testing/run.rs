@@ -15,12 +15,12 @@ use super::case_file::{
 };
 use super::effects::consent_for;
 use super::live::Live;
-use super::place::{CasePlace, discover, slug};
+use super::place::{CasePlace, discover};
 use super::prepare::{Counts, Ground};
 use super::report::{AssertionResult, TestOutcome, TestReport, TestResult};
 use super::shape::Shape;
 use super::test_error::TestError;
-use super::unit::{RunContext, Unit};
+use super::unit::{RunContext, Unit, shared_goldens};
 use crate::Engine;
 use crate::ask::providers;
 use crate::session::session_error::SessionError;
@@ -178,7 +178,7 @@ impl Engine {
         }
         let filter = options.filter.as_deref().map(Pattern::compile).transpose();
         let filter = filter.map_err(|message| TestError::BadFilter { message })?;
-        let baseline = options.baseline.as_deref().map(|path| self.read_baseline(path)).transpose()?;
+        let mut baseline = options.baseline.as_deref().map(|path| self.read_baseline(path)).transpose()?;
         let files = self.load_test_files(options)?;
         let agreed = self.agreed_programs()?;
         let mut config = providers::load_config(self.settings(), &Flags::default())?;
@@ -186,11 +186,18 @@ impl Engine {
             limit(&mut config, &file.budget);
         }
         let mut results: Vec<TestResult> = files.iter().flat_map(problems_of).collect();
-        results.extend(shared_goldens(&files));
         let is_wanted = |case: &&Case| filter.as_ref().is_none_or(|filter| filter.is_match(&case.name));
         let n_cases: usize = files.iter().flat_map(|file| &file.cases).map(|cases| cases.cases.len()).sum();
         let grounds: Vec<Option<Result<Ground, String>>> =
             files.iter().map(|file| self.ground(file)).collect();
+        if let Some(baseline) = &mut baseline {
+            // What is not asked for now is not missing.
+            baseline.results.retain(|result| {
+                let is_asked =
+                    options.paths.is_empty() || files.iter().any(|file| file.place.shown == result.file);
+                is_asked && filter.as_ref().is_none_or(|filter| filter.is_match(&result.case))
+            });
+        }
         let mut units = Vec::new();
         let stop = &self.call_context().stop;
         for (file, ground) in files.iter().zip(&grounds) {
@@ -255,6 +262,18 @@ impl Engine {
         {
             return Err(TestError::NothingMatches { filter: filter.clone(), n_cases });
         }
+        let shared = shared_goldens(&units);
+        let is_first = |index: &&usize| units.get(**index).is_some_and(|unit| unit.repeat == 1);
+        for index in shared.keys().filter(is_first) {
+            if let (Some(unit), Some(message)) = (units.get(*index), shared.get(index)) {
+                results.push(of_case(unit.place, unit.case, message.clone()));
+            }
+        }
+        let mut index = 0;
+        units.retain(|_| {
+            index += 1;
+            !shared.contains_key(&(index - 1))
+        });
         let live = Live::new(self, &config, options.live, options.record_missing);
         let updated = Mutex::default();
         let context = RunContext {
@@ -366,23 +385,6 @@ fn limit(config: &mut Config, budget: &RunBudget) {
 fn problems_of(file: &LoadedFile) -> Vec<TestResult> {
     let problems = file.cases.as_ref().err().into_iter().flatten();
     problems.map(|problem| of_file(&file.place, problem.line, problem.message.clone())).collect()
-}
-
-/// Cases that would write the same golden files, as results.
-fn shared_goldens(files: &[LoadedFile]) -> Vec<TestResult> {
-    let mut known: std::collections::BTreeMap<(&Path, String), (&str, &str)> =
-        std::collections::BTreeMap::new();
-    let mut results = Vec::new();
-    for file in files {
-        for case in file.cases.iter().flat_map(|cases| &cases.cases) {
-            let key = (file.place.directory.as_path(), slug(&case.name));
-            let Some((other, place)) = known.insert(key, (&case.name, &file.place.shown)) else { continue };
-            let message =
-                format!("its golden files are those of `{other}` in {place}: rename one of the cases");
-            results.push(of_case(&file.place, case, message));
-        }
-    }
-    results
 }
 
 fn of_file(place: &CasePlace, line: Option<usize>, message: String) -> TestResult {

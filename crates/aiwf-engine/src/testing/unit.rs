@@ -1,5 +1,6 @@
 //! Runs one case for one receiver: builds the prompt, gets the reply, checks every assertion.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
@@ -141,6 +142,19 @@ impl Unit<'_> {
         let section = section.map(|section| format!(".{}", slug(section))).unwrap_or_default();
         let (case, shape) = (slug(&self.case.name), slug(&self.shape.name));
         format!("{case}.{shape}{variant}{section}.{}", format.as_str())
+    }
+
+    /// The sections of its golden files; `None` for the whole prompt.
+    fn goldens(&self) -> impl Iterator<Item = Option<&str>> {
+        self.case.asserts.iter().filter_map(|assert| match &assert.kind {
+            AssertionKind::Prompt(PromptCheck::Golden { section }) => Some(section.as_deref()),
+            AssertionKind::Prompt(_) | AssertionKind::Reply(_) => None,
+        })
+    }
+
+    /// Who it is, without the number of the repetition.
+    fn owner(&self) -> (&str, usize, &str, Option<String>) {
+        (&self.place.shown, self.case.line, &self.shape.name, self.row.map(MatrixRow::label))
     }
 
     fn update_goldens(&self, prompt: &PromptSubject, context: &RunContext<'_>) -> Result<(), String> {
@@ -335,6 +349,41 @@ impl Unit<'_> {
             "reply": reply.text,
         })
     }
+}
+
+/// Units with a golden file that is already another one's, by index, and what is wrong.
+pub(crate) fn shared_goldens(units: &[Unit<'_>]) -> BTreeMap<usize, String> {
+    let mut known: BTreeMap<(&Path, String), Vec<(&Unit<'_>, Option<&str>)>> = BTreeMap::new();
+    let mut shared = BTreeMap::new();
+    for (index, unit) in units.iter().enumerate() {
+        for section in unit.goldens() {
+            // The recipe's own format is not known before the prompt is built: it may be any.
+            let name = unit.golden_name(section, Format::Text);
+            let others = known.entry((unit.place.directory.as_path(), name)).or_default();
+            let other = others.iter().find(|(other, other_section)| {
+                let is_other = other.owner() != unit.owner() || *other_section != section;
+                let may_be_same = match (other.format, unit.format) {
+                    (Some(one), Some(two)) => one == two,
+                    (None, _) | (_, None) => true,
+                };
+                is_other && may_be_same
+            });
+            match other {
+                Some((other, _)) => {
+                    let whom = [Some(other.shape.name.clone()), other.row.map(MatrixRow::label)];
+                    let whom = whom.into_iter().flatten().collect::<Vec<_>>().join(", ");
+                    let (case, place) = (&other.case.name, &other.place.shown);
+                    let message = format!(
+                        "its golden file is that of `{case}` ({whom}) in {place}: rename the case or the variant"
+                    );
+                    shared.insert(index, message);
+                }
+                None if unit.repeat == 1 => others.push((unit, section)),
+                None => {}
+            }
+        }
+    }
+    shared
 }
 
 fn without_reply(why: NoReply) -> (TestOutcome, String) {

@@ -638,3 +638,34 @@ fn what_is_not_there_does_not_hold_with_not_either() {
     }
     assert!(assert("type = \"not_contains\"\nvalue = [\"gone\", \"away\"]").is_passed());
 }
+
+#[test]
+fn variants_and_cases_never_share_a_golden_file() {
+    let rows = "[[matrix]]\nname = \"a b\"\n[[matrix]]\nname = \"a-b\"\n";
+    let two = CHANGE.replace("the plan", "The plan!");
+    for (cases, whom) in [
+        (format!("{rows}{CHANGE}"), "`the plan` (none+system, a b)"),
+        (format!("{CHANGE}{two}"), "`the plan` (none+system)"),
+        (
+            format!(
+                "{CHANGE}[[case.assert]]\ntype = \"golden\"\nsection = \"a b\"\n[[case.assert]]\ntype = \"golden\"\nsection = \"a-b\"\n"
+            ),
+            "`the plan` (none+system)",
+        ),
+    ] {
+        let scene = scene(&cases);
+        let report = run_with(&scene, TestOptions { update: true, repeat: 2, ..TestOptions::default() });
+        let message = format!(
+            "its golden file is that of {whom} in .aiwf/tests/prompts.toml: rename the case or the variant"
+        );
+        assert_eq!(failure(&report), (TestOutcome::Error, None, message.as_str()));
+        assert!(!report.is_passed());
+    }
+    // Without golden files, nothing is shared.
+    let cases = format!("{CHANGE}{two}").replace("type = \"golden\"", "type = \"no_paths\"");
+    passes(&scene(&cases));
+    let other = CHANGE.replace("the plan", "The plan!").replace("none+system", "none");
+    let both = scene(&format!("{CHANGE}{other}"));
+    update(&both);
+    passes(&both);
+}
