@@ -158,14 +158,14 @@ pub(super) fn normal(path: &Path) -> PathBuf {
 /// Finds test files.
 ///
 /// Of a project: `.aiwf/tests/`, and `tests/` of its own profiles and flows. Of a profile, a flow or a package: `tests/`.
-/// Of any other directory: its own test files, or else those of the profiles, flows and packages in it. Only files
+/// No link is followed: a checkout could have one to anywhere. Of any other directory: its own test files, or else those of the profiles, flows and packages in it. Only files
 /// directly in a directory of tests count, since its subdirectories hold inputs.
 pub(crate) fn discover(directory: &Path) -> Vec<PathBuf> {
     if OwnerKind::of(directory).is_some() {
         return toml_files(&directory.join(TESTS));
     }
     let aiwf = directory.join(".aiwf");
-    if aiwf.is_dir() {
+    if is_own_directory(&aiwf) {
         let mut files = toml_files(&aiwf.join(TESTS));
         for group in ["profiles", "flows"] {
             files.extend(of_children(&aiwf.join(group)));
@@ -180,13 +180,19 @@ pub(crate) fn discover(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn of_children(directory: &Path) -> Vec<PathBuf> {
-    let mut children: Vec<PathBuf> =
-        entries(directory).filter(|path| OwnerKind::of(path).is_some()).collect();
+    if !is_own_directory(directory) {
+        return Vec::new();
+    }
+    let is_owner = |path: &PathBuf| is_own_directory(path) && OwnerKind::of(path).is_some();
+    let mut children: Vec<PathBuf> = entries(directory).filter(is_owner).collect();
     children.sort();
     children.iter().flat_map(|child| toml_files(&child.join(TESTS))).collect()
 }
 
 fn toml_files(directory: &Path) -> Vec<PathBuf> {
+    if !is_own_directory(directory) {
+        return Vec::new();
+    }
     let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
     let mut files: Vec<PathBuf> =
         entries(directory).filter(is_toml).filter(|path| is_own_file(path)).collect();
@@ -197,6 +203,10 @@ fn toml_files(directory: &Path) -> Vec<PathBuf> {
 /// A link could lead to any file of the machine.
 fn is_own_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+fn is_own_directory(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
 /// At most this many entries of a directory are looked at.

@@ -81,7 +81,8 @@ impl Engine {
     pub fn test_files(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, TestError> {
         let settings = self.settings();
         if paths.is_empty() {
-            let found = discover(&settings.project_root);
+            let root = settings.project_root.canonicalize();
+            let found = discover(root.as_ref().unwrap_or(&settings.project_root));
             let path = settings.project_root.clone();
             return if found.is_empty() { Err(TestError::NoTests { path }) } else { Ok(found) };
         }

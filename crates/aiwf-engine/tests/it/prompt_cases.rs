@@ -669,3 +669,27 @@ fn variants_and_cases_never_share_a_golden_file() {
     update(&both);
     passes(&both);
 }
+
+#[test]
+fn tests_behind_a_linked_directory_are_not_found() {
+    let elsewhere =
+        scene(CHANGE).file(".aiwf/profiles/p/profile.toml", "").file(".aiwf/profiles/p/tests/a.toml", CHANGE);
+    let from = |place: &str| elsewhere.root().join(place);
+    for (link, target) in [
+        (".aiwf", ".aiwf"),
+        (".aiwf/tests", ".aiwf/tests"),
+        (".aiwf/profiles", ".aiwf/profiles"),
+        (".aiwf/profiles/p", ".aiwf/profiles/p"),
+        (".aiwf/flows/p", ".aiwf/profiles/p"),
+    ] {
+        let scene = Scene::new();
+        let link_path = scene.root().join(link);
+        std::fs::create_dir_all(link_path.parent().unwrap()).unwrap();
+        if link_path.exists() {
+            std::fs::remove_dir_all(&link_path).unwrap();
+        }
+        std::os::unix::fs::symlink(from(target), &link_path).unwrap();
+        let found = scene.engine.test_files(&[]);
+        assert!(matches!(found, Err(TestError::NoTests { .. })), "{link}: {found:?}");
+    }
+}
