@@ -116,7 +116,9 @@ pub(crate) fn check_reply(
         },
         ReplyCheck::Similar { to, threshold } => {
             let expected = text_of(to, read)?;
-            let similarity = similarity(&expected, text);
+            let similarity = similarity(&expected, text).ok_or_else(|| {
+                format!("the texts are too long to compare: {} and {} bytes", expected.len(), text.len())
+            })?;
             let message = format!("the similarity is {similarity:.2}; at least {threshold:.2} is required");
             let finding = Finding::new(similarity >= *threshold, message);
             if similarity >= *threshold { finding } else { finding.with_diff(diff(&expected, text)) }
@@ -257,19 +259,23 @@ fn files(globs: &[String], text: &str) -> Result<Finding, String> {
     Ok(Finding::new(true, format!("the reply writes {}", listed(names.iter().map(String::as_str)))))
 }
 
-/// The largest product of characters for which the edit distance is counted in characters.
+/// The largest product of characters, or else of lines, for which the edit distance is counted.
 const MAX_CELLS: usize = 16_000_000;
 
 /// How similar two texts are, from 0 to 1: one minus the edit distance divided by the length of the longer one.
 ///
-/// Long texts are compared line by line.
-fn similarity(expected: &str, text: &str) -> f64 {
+/// Long texts are compared line by line; `None` if they have too many lines for that.
+fn similarity(expected: &str, text: &str) -> Option<f64> {
     let (expected, text) = (expected.trim(), text.trim());
     let cells = expected.chars().count().saturating_mul(text.chars().count());
     if cells <= MAX_CELLS {
-        return strsim::normalized_levenshtein(expected, text);
+        return Some(strsim::normalized_levenshtein(expected, text));
     }
-    f64::from(similar::TextDiff::from_lines(expected, text).ratio())
+    let n_lines = |text: &str| memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()).count() + 1;
+    if n_lines(expected).saturating_mul(n_lines(text)) > MAX_CELLS {
+        return None;
+    }
+    Some(f64::from(similar::TextDiff::from_lines(expected, text).ratio()))
 }
 
 #[cfg(test)]
