@@ -120,7 +120,7 @@ fn agree(
 ) -> Result<(), Failure> {
     let mut is_held = false;
     for program in engine.test_programs(options)? {
-        if args.trust_programs || ask(&shown(&program), "Agree to exactly this?", output) {
+        if args.trust_programs || ask(&shown(args, &program), "Agree to exactly this?", output) {
             engine.agree(&program)?;
         } else {
             is_held = true;
@@ -132,12 +132,13 @@ fn agree(
     Ok(())
 }
 
-fn shown(program: &Agreement) -> String {
-    format!(
+fn shown(args: &TestArgs, program: &Agreement) -> String {
+    let text = format!(
         "a test runs a program\n  {}\n  in {}\n",
         escaped_line(&program.shown),
         escaped_line(&program.project)
-    )
+    );
+    if args.github { github::harmless(&text) } else { text }
 }
 
 fn run_once(
@@ -158,7 +159,13 @@ fn run_once(
     }
     output::print(|out| {
         use std::io::Write as _;
-        table::write(out, &report, output::width())?;
+        if args.github {
+            let mut table = Vec::new();
+            table::write(&mut table, &report, output::width())?;
+            out.write_all(github::harmless(&String::from_utf8_lossy(&table)).as_bytes())?;
+        } else {
+            table::write(out, &report, output::width())?;
+        }
         out.write_all(annotations.as_bytes())
     })?;
     Ok(exit)

@@ -211,3 +211,24 @@ fn watching_runs_again_when_a_template_changes() {
     let ended = watching.wait();
     assert_eq!(ended.exit_code(), 1, "{ended}");
 }
+
+#[test]
+fn nothing_that_a_test_prints_is_a_command_of_github() {
+    let project = tested();
+    project.write(".aiwf/templates/system/BASE-plan.md", "Plan well.\n::stop-commands::x\n##[error]y\n");
+    project.run("test --update");
+    project.write(".aiwf/templates/system/BASE-plan.md", "::add-mask::x\n  ::error::y\n##[error]z\n");
+    let case = CASES
+        .replace("the plan", "::error::name")
+        .replace("\"golden\"", "\"section.contains\"\nvalue = \"::x\"");
+    project.write(".aiwf/tests/other.toml", &case);
+    let printed = project.run("test --github").to_string();
+    let ours = |line: &str| line.starts_with("::error file=.aiwf/tests/");
+    let commands: Vec<&str> = printed
+        .lines()
+        .filter(|line| !ours(line))
+        .filter(|line| line.trim_start().starts_with("::") || line.contains("##["))
+        .collect();
+    assert!(commands.is_empty(), "{commands:?}");
+    assert_eq!(printed.lines().filter(|line| ours(line)).count(), 2, "{printed}");
+}

@@ -38,6 +38,29 @@ pub(super) fn annotations(report: &TestReport) -> String {
     text
 }
 
+/// Text for the log of a step: nothing in it is a command of the runner.
+///
+/// The runner looks for `::` at the start of a line, after blanks, and for `##[` anywhere.
+pub(super) fn harmless(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let rest = line.trim_start_matches(|c: char| c != '\n' && (c.is_whitespace() || c.is_control()));
+        if rest.starts_with("::") {
+            safe.push_str("| ");
+        }
+        for c in line.chars() {
+            match c {
+                '\n' | '\t' => safe.push(c),
+                c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+                    safe.extend(c.escape_unicode());
+                }
+                c => safe.push(c),
+            }
+        }
+    }
+    safe.replace("##[", "## [")
+}
+
 /// The text after the second colon pair.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
@@ -51,6 +74,18 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_line_of_a_diff_is_a_command() {
+        let text = "    ::error::x\n a::b ##[error]c\n\u{1b}[1m\r::set-env\n\u{a0}::x\n\t::y\n:: z";
+        let safe = harmless(text);
+        assert_eq!(
+            safe,
+            "|     ::error::x\n a::b ## [error]c\n\\u{1b}[1m\\u{d}::set-env\n| \u{a0}::x\n| \t::y\n| :: z"
+        );
+        assert!(!safe.lines().any(|line| line.trim_start().starts_with("::") || line.contains("##[")));
+        assert_eq!(harmless("ok  a plan\n\n1 passed\n"), "ok  a plan\n\n1 passed\n");
+    }
 
     #[test]
     fn nothing_in_a_text_ends_its_annotation() {
