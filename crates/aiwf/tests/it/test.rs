@@ -232,3 +232,25 @@ fn nothing_that_a_test_prints_is_a_command_of_github() {
     assert!(commands.is_empty(), "{commands:?}");
     assert_eq!(printed.lines().filter(|line| ours(line)).count(), 2, "{printed}");
 }
+
+#[test]
+fn junit_has_a_drop_and_a_missed_share() {
+    let project = tested();
+    project.run("test --update");
+    project.write("before.json", json(&project.run("test --json")).to_string());
+    project.write(".aiwf/templates/system/BASE-plan.md", "Plan badly.\n");
+    project.run("test --baseline before.json --min-pass 0.5 --junit results.xml");
+    let xml = String::from_utf8(project.read("results.xml")).unwrap();
+    let (_, whole) = xml.split_once("<testsuite name=\"the whole run\"").unwrap();
+    assert_snapshot!(whole, @r#"
+     tests="2" failures="2" errors="0" skipped="0" time="0.000">
+        <testcase name=".aiwf/tests/plan.toml: the plan [none]" classname="the whole run" time="0.000">
+          <failure type="baseline" message="it passes 0 % of its runs, 100 % in the baseline"/>
+        </testcase>
+        <testcase name="the share of passed cases" classname="the whole run" time="0.000">
+          <failure type="min-pass" message="0 of 1 cases passed; at least 50 % must"/>
+        </testcase>
+      </testsuite>
+    </testsuites>
+    "#);
+}

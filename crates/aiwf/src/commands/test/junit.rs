@@ -17,8 +17,49 @@ pub(super) fn text(report: &TestReport) -> String {
         let results: Vec<&TestResult> = report.results.iter().filter(|result| result.file == file).collect();
         suite(&mut text, file, &results);
     }
+    whole_run(&mut text, report);
     text.push_str("</testsuites>\n");
     text
+}
+
+/// What no single case shows: cases that passed more often before, and too small a share of passed cases.
+fn whole_run(text: &mut String, report: &TestReport) {
+    let mut failures: Vec<(String, &str, String)> = Vec::new();
+    for drop in &report.drops {
+        let whom = [Some(drop.receiver.as_str()), drop.variant.as_deref()];
+        let whom: Vec<&str> = whom.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        let name = format!("{}: {} [{}]", drop.file, drop.case, whom.join(", "));
+        let message = format!(
+            "it passes {:.0} % of its runs, {:.0} % in the baseline",
+            drop.now * 100.0,
+            drop.before * 100.0
+        );
+        failures.push((name, "baseline", message));
+    }
+    if report.min_pass < 1.0 && report.misses_its_share() {
+        let (passed, checked) = (report.counts.passed, report.counts.passed + report.counts.failed);
+        let message =
+            format!("{passed} of {checked} cases passed; at least {:.0} % must", report.min_pass * 100.0);
+        failures.push(("the share of passed cases".to_owned(), "min-pass", message));
+    }
+    if failures.is_empty() {
+        return;
+    }
+    let n_failures = failures.len();
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "  <testsuite name=\"the whole run\" tests=\"{n_failures}\" failures=\"{n_failures}\" errors=\"0\" skipped=\"0\" time=\"0.000\">"
+    );
+    for (name, kind, message) in failures {
+        let _ = writeln!(
+            text,
+            "    <testcase name=\"{}\" classname=\"the whole run\" time=\"0.000\">\n      <failure type=\"{kind}\" message=\"{}\"/>\n    </testcase>",
+            escaped(&name),
+            escaped(&message)
+        );
+    }
+    text.push_str("  </testsuite>\n");
 }
 
 fn suite(text: &mut String, file: &str, results: &[&TestResult]) {
