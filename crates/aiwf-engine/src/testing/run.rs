@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use aiwf_config::{Config, Flags, Origin, Sourced};
 use aiwf_store::ConsentKind;
 
-use super::assertion::{AssertionKind, Pattern, ReplyCheck};
+use super::assertion::{Assertion, AssertionKind, Pattern, PromptCheck, ReplyCheck};
 use super::case_file::{
     Case, CaseFile, CaseProblem, MAX_FILE_BYTES, MatrixRow, Request, RunBudget, parse_case_file,
 };
@@ -213,9 +213,15 @@ impl Engine {
             };
             let rows: Vec<Option<&MatrixRow>> =
                 if cases.matrix.is_empty() { vec![None] } else { cases.matrix.iter().map(Some).collect() };
-            for case in cases.cases.iter().filter(is_wanted) {
+            for case in &cases.cases {
+                let is_asked = is_wanted(&case);
+                // The golden files of the other cases are not to be overwritten.
+                if !is_asked && !has_goldens(case) {
+                    continue;
+                }
+                let repeat = if is_asked { options.repeat.max(1) } else { 1 };
                 let refuse_many = |n_known: usize, n_receivers: usize| {
-                    let factors = [case.formats.len().max(1), options.repeat.max(1) as usize];
+                    let factors = [case.formats.len().max(1), repeat as usize];
                     let n_runs = factors.into_iter().fold(n_receivers.max(1), usize::saturating_mul);
                     if n_known.saturating_add(n_runs) <= MAX_RUNS {
                         return Ok(());
@@ -233,7 +239,7 @@ impl Engine {
                     let shapes = match shapes(case, *row, &config) {
                         Ok(shapes) => shapes,
                         Err(message) => {
-                            results.push(of_case(&file.place, case, message));
+                            results.extend(is_asked.then(|| of_case(&file.place, case, message)));
                             continue;
                         }
                     };
@@ -243,7 +249,7 @@ impl Engine {
                     } else {
                         case.formats.iter().copied().map(Some).collect()
                     };
-                    for (shape, format, repeat) in combined(&shapes, &formats, options.repeat) {
+                    for (shape, format, repeat) in combined(&shapes, &formats, repeat) {
                         let ground = ground.filter(|_| !needs_own_project(case, *row));
                         units.push(Unit {
                             place: &file.place,
@@ -258,11 +264,6 @@ impl Engine {
                 }
             }
         }
-        if let (Some(filter), true) =
-            (&options.filter, units.is_empty() && results.is_empty() && !stop.is_raised())
-        {
-            return Err(TestError::NothingMatches { filter: filter.clone(), n_cases });
-        }
         let shared = shared_goldens(&units);
         let is_first = |index: &&usize| units.get(**index).is_some_and(|unit| unit.repeat == 1);
         for index in shared.keys().filter(is_first) {
@@ -271,10 +272,15 @@ impl Engine {
             }
         }
         let mut index = 0;
-        units.retain(|_| {
+        units.retain(|unit| {
             index += 1;
-            !shared.contains_key(&(index - 1))
+            !shared.contains_key(&(index - 1)) && is_wanted(&unit.case)
         });
+        if let (Some(filter), true) =
+            (&options.filter, units.is_empty() && results.is_empty() && !stop.is_raised())
+        {
+            return Err(TestError::NothingMatches { filter: filter.clone(), n_cases });
+        }
         let live = Live::new(self, &config, options.live, options.record_missing);
         let updated = Mutex::default();
         let context = RunContext {
@@ -323,6 +329,12 @@ impl Engine {
         let text = crate::prompt::read::read_text(&full).map_err(|error| unusable(error.to_string()))?;
         serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))
     }
+}
+
+fn has_goldens(case: &Case) -> bool {
+    let is_golden =
+        |assert: &Assertion| matches!(assert.kind, AssertionKind::Prompt(PromptCheck::Golden { .. }));
+    case.asserts.iter().any(is_golden)
 }
 
 fn needs_own_project(case: &Case, row: Option<&MatrixRow>) -> bool {

@@ -662,6 +662,11 @@ fn variants_and_cases_never_share_a_golden_file() {
         assert_eq!(failure(&report), (TestOutcome::Error, None, message.as_str()));
         assert!(!report.is_passed());
     }
+    // A filter does not hide the other case.
+    let filtered = scene(&format!("{CHANGE}{two}"));
+    update_ignoring(&filtered);
+    let only = TestOptions { update: true, filter: Some("!$".to_owned()), ..TestOptions::default() };
+    assert_eq!(failure(&run_with(&filtered, only)).0, TestOutcome::Error);
     // Without golden files, nothing is shared.
     let cases = format!("{CHANGE}{two}").replace("type = \"golden\"", "type = \"no_paths\"");
     passes(&scene(&cases));
