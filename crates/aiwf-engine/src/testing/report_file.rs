@@ -30,5 +30,6 @@ fn in_project(root: &Path, path: &Path) -> Option<(PathBuf, String)> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     above.reverse();
     let entry = above.into_iter().find(|above| above.canonicalize().is_ok_and(|real| real == root))?;
-    Some((root, path.strip_prefix(entry).ok()?.to_str()?.to_owned()))
+    // A name that is not text is refused like an empty one.
+    Some((root, path.strip_prefix(entry).ok()?.to_str().unwrap_or_default().to_owned()))
 }
