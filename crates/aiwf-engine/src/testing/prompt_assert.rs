@@ -71,13 +71,14 @@ pub(crate) fn check_prompt(
             let Some((place, text)) = stretch(section.as_deref(), prompt) else {
                 return Ok(missing_section(prompt, section.as_deref().unwrap_or_default()));
             };
-            let finding = match texts.iter().find(|wanted| text.contains(wanted.as_str())) {
-                Some(found) => Finding::new(true, format!("{place} contains {}", quoted(found))),
-                None => {
-                    let texts = texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
-                    Finding::new(false, format!("{place} contains none of {texts}"))
-                }
+            let found = texts.iter().find(|wanted| text.contains(wanted.as_str()));
+            let message = if let Some(found) = found {
+                format!("{place} contains {}", quoted(found))
+            } else {
+                let texts = texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
+                format!("{place} contains none of {texts}")
             };
+            let finding = Finding::new(found.is_some(), message);
             about(finding, section.as_deref())
         }
         PromptCheck::Matches { section, regex } => {

@@ -351,9 +351,13 @@ impl Unit<'_> {
     }
 }
 
+/// A unit, and a section of its prompt or the whole.
+type GoldenOf<'a> = (&'a Unit<'a>, Option<&'a str>);
+
 /// Units with a golden file that is already another one's, by index, and what is wrong.
 pub(crate) fn shared_goldens(units: &[Unit<'_>]) -> BTreeMap<usize, String> {
-    let mut known: BTreeMap<(&Path, String), Vec<(&Unit<'_>, Option<&str>)>> = BTreeMap::new();
+    // By directory and name: the units that have it, each with the section.
+    let mut known: BTreeMap<(&Path, String), Vec<GoldenOf<'_>>> = BTreeMap::new();
     let mut shared = BTreeMap::new();
     for (index, unit) in units.iter().enumerate() {
         for section in unit.goldens() {

@@ -590,7 +590,8 @@ fn a_report_is_never_written_through_a_link_of_the_project() {
 
 #[test]
 fn cases_that_make_too_many_runs_are_refused_before_any_of_them() {
-    let rows: String = (0..400).map(|row| format!("[[matrix]]\nname = \"v{row}\"\n")).collect();
+    let rows: Vec<String> = (0..400).map(|row| format!("[[matrix]]\nname = \"v{row}\"\n")).collect();
+    let rows = rows.concat();
     let scene = scene(&format!("{rows}{CHANGE}"));
     let options = TestOptions { repeat: 1000, update: true, ..TestOptions::default() };
     let error = scene.engine.test(&options, &|_| ()).unwrap_err();

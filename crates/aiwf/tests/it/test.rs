@@ -220,7 +220,7 @@ fn nothing_that_a_test_prints_is_a_command_of_github() {
     project.write(".aiwf/templates/system/BASE-plan.md", "::add-mask::x\n  ::error::y\n##[error]z\n");
     let case = CASES
         .replace("the plan", "::error::name")
-        .replace("\"golden\"", "\"section.contains\"\nvalue = \"::x\"");
+        .replace("\"golden\"", "\"section.contains\"\nvalue = \"::gone\"");
     project.write(".aiwf/tests/other.toml", &case);
     let printed = project.run("test --github").to_string();
     let ours = |line: &str| line.starts_with("::error file=.aiwf/tests/");
