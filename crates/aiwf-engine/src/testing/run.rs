@@ -89,7 +89,7 @@ impl Engine {
         let mut files = Vec::new();
         for given in paths {
             let path = settings.current_dir.join(given);
-            let path = path.canonicalize().map_err(|_error| TestError::NoPath { path: given.clone() })?;
+            let path = path.canonicalize().map_err(|_error| TestError::NoPath { path })?;
             if path.is_dir() {
                 let found = discover(&path);
                 if found.is_empty() {
