@@ -88,6 +88,10 @@ impl Comparison {
 
     /// The share of the second prompt that lies in the common prefix, from 0 to 1.
     pub fn stable_share(&self) -> f64 {
+        // Nothing of a prompt is stable if all of it is gone.
+        if self.after.bytes == 0 && self.before.bytes > 0 {
+            return 0.0;
+        }
         share(self.prefix.tokens, self.after.tokens)
     }
 

@@ -37,6 +37,12 @@ fn check(before: &[&str], after: &[&str], sections: &str, prefix: usize, end: Op
 }
 
 #[test]
+fn nothing_is_stable_once_a_prompt_is_empty() {
+    let before = pieces(&["one=text"]);
+    assert!(compare(&before, &[], &Tokenizer::Estimate).stable_share() < 0.01);
+}
+
+#[test]
 fn equal_prompts_have_no_changes_and_are_their_own_prefix() {
     check(&["plan=one\n", "task=two"], &["plan=one\n", "task=two"], "=plan =task", 7, None);
     check(&[], &[], "", 0, None);

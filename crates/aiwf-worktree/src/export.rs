@@ -19,6 +19,14 @@ const BATCH_BYTES: u64 = 32 * 1024 * 1024;
 /// How many links are followed to a file.
 const MAX_LINKS: usize = 8;
 
+/// git knows no size of an object that a partial clone left behind. Without its files a commit would be another one.
+fn not_here(path: &str) -> WorktreeError {
+    WorktreeError::Git {
+        action: "read the files of the commit",
+        message: format!("this clone does not have the content of `{path}`; `git fetch --refetch` gets it"),
+    }
+}
+
 /// A file of a commit.
 struct Blob {
     path: String,
@@ -70,16 +78,15 @@ impl Repository {
             let path = path.strip_prefix(&self.below)?;
             let mut words = about.split_ascii_whitespace();
             let (mode, kind, id, bytes) = (words.next()?, words.next()?, words.next()?, words.next()?);
-            let bytes = bytes.parse().ok()?;
-            let is_usable = kind == "blob" && bytes <= MAX_FILE_BYTES && is_plain(path);
-            is_usable.then(|| Blob {
-                path: path.to_owned(),
-                id: id.to_owned(),
-                bytes,
-                is_link: mode == "120000",
+            if kind != "blob" || !is_plain(path) {
+                return None;
+            }
+            let Ok(bytes) = bytes.parse() else { return Some(Err(not_here(path))) };
+            (bytes <= MAX_FILE_BYTES).then(|| {
+                Ok(Blob { path: path.to_owned(), id: id.to_owned(), bytes, is_link: mode == "120000" })
             })
         };
-        Ok(pieces(&printed).filter_map(blob).collect())
+        pieces(&printed).filter_map(blob).collect()
     }
 
     fn write(&self, files: &[&Blob], tree: &mut Tree, to: &Path) -> Result<(), WorktreeError> {

@@ -53,6 +53,18 @@ fn a_link_becomes_a_copy_of_the_file_it_leads_to_in_the_commit() {
 }
 
 #[test]
+fn a_file_that_a_partial_clone_left_behind_is_an_error() {
+    let project = Project::with(&[("a.txt", "old"), ("b.txt", "two")]);
+    let id = project.git(&["rev-parse", "HEAD:a.txt"]);
+    let (directory, name) = id.trim().split_at(2);
+    fs::remove_file(project.root.join(".git/objects").join(directory).join(name)).unwrap();
+    let repository = project.repository();
+    let commit = repository.commit_of("HEAD").unwrap().unwrap();
+    let error = repository.export(&commit, &project.path("cache/export")).unwrap_err();
+    assert!(error.to_string().contains("does not have the content of `a.txt`"), "{error}");
+}
+
+#[test]
 fn what_names_no_commit_is_none() {
     let project = Project::with(&[("a", "a")]);
     let repository = project.repository();
