@@ -23,7 +23,7 @@ use crate::payload::Payload;
 use crate::sink::{Progress, Sink};
 
 /// How long the end of a body is waited for after the last event of a reply.
-const MAX_END_WAIT: Duration = Duration::from_millis(50);
+const MAX_END_WAIT: Duration = Duration::from_millis(300);
 
 /// Reads the replies of one call, of which at most one delivers anything.
 pub(super) struct Reading<'a, 's> {
